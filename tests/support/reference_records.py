@@ -12,6 +12,7 @@ from engrain.domain.filters import TimePosition
 from engrain.domain.ids import IdSource
 from engrain.domain.memories import decay
 from engrain.domain.memories.decay import Standing
+from engrain.domain.memories.fact_keys import fact_key
 from engrain.domain.records import (
     Caller,
     EmbeddingVersion,
@@ -69,8 +70,9 @@ class ReferenceRecords:
     def find_active_fact(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
         seen = [entry.memory for entry in self._entries.visible(caller)]
         active = [each for each in seen if isinstance(each, Fact) and each.validity == "active"]
-        asked = (None, scope, subject, predicate)
-        return next((f for f in active if (f.entity_id, f.scope, f.subject, f.predicate) == asked), None)
+        key = fact_key(scope=scope, subject=subject, predicate=predicate, content="")
+        asked = (None, scope, key.subject, key.predicate)
+        return next((f for f in active if (f.entity_id, f.scope, *f.key[:2]) == asked), None)
 
     def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
         for stored in self.put(act, [fact]):
@@ -176,7 +178,13 @@ class ReferenceRecords:
         seen = [entry.memory for entry in self._entries.visible(caller)]
         facts = [memory for memory in seen if isinstance(memory, Fact)]
         places = {fact.slot for fact in facts if fact.id == id_}
-        return sorted((fact for fact in facts if fact.slot in places), key=lambda fact: (fact.created_at, fact.id))
+        alike = [fact for fact in facts if fact.slot[:-1] in {place[:-1] for place in places}]
+        found, new = set(), {fact.id for fact in alike if fact.slot in places}
+        while new:
+            found |= new
+            ends = [{fact.id, fact.supersedes_id} - {None} for fact in alike if fact.supersedes_id]
+            new = {end for pair in ends if pair & found for end in pair} - found
+        return sorted((fact for fact in alike if fact.id in found), key=lambda fact: (fact.created_at, fact.id))
 
     def link(self, act: Act, link: Link) -> bool:
         ends = self._entries.named(act.caller, [link.source_id, link.target_id])

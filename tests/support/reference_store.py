@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engrain.domain import events
-from engrain.domain.entities.registry import name_key
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
 from engrain.domain.memories.decay import days_between
 from engrain.domain.records import (
@@ -30,6 +29,7 @@ from engrain.domain.records import (
 from engrain.domain.requests import Act, Candidate, Ref, Request, Unembedded
 from engrain.domain.text.bm25 import scores
 from engrain.domain.text.indexing import embedding_text
+from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.support.reference_entries import Entry, best_first

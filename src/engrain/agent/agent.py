@@ -20,8 +20,9 @@ from engrain.agent.wiring.acts import new_act, new_id
 from engrain.agent.wiring.arguments import parse_interval, parse_scope
 from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
-from engrain.agent.writes.memories import replace_fact, store_memory
+from engrain.agent.writes.memories import replace_fact, store_fact, store_memory
 from engrain.domain import checks
+from engrain.domain.memories.predicates import free_text_predicate
 from engrain.domain.records import (
     DECAY_RATES,
     RELATIONS,
@@ -31,7 +32,6 @@ from engrain.domain.records import (
     Link,
     MemoryRecord,
     Rule,
-    free_text_predicate,
 )
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
@@ -172,9 +172,11 @@ class Agent(Queries):
         A text without a predicate stands for itself, beside all others of its subject; without a subject it is the
         agent's own.
         A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
-        `scope` ("global" by default; acting for a user, the agent's own of this user). Values that are not given are
-        told from the words: the `importance` (5, and more for a name, a preference, a decision) and the `category`
-        ("fact" where none fits).
+        `scope` ("global" by default; acting for a user, the agent's own of this user), in whatever spelling: "lives_in"
+        is "lives in", and a subject has all names that the registry knows of it. Where a subject has many values
+        (likes, owns, ...) they stand side by side. Saying the same again confirms the fact and gives it. Values that
+        are not given are told from the words: the `importance` (5, and more for a name, a preference, a decision) and
+        the `category` ("fact" where none fits).
 
         Raises:
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
@@ -210,7 +212,7 @@ class Agent(Queries):
             tags=checks.names(tags, name="tag"),
             metadata=checks.metadata(metadata),
         )
-        return store_memory(parts, act, fact, idempotency_key=key)
+        return store_fact(parts, act, fact, idempotency_key=key)
 
     def correct(
         self,

@@ -12,10 +12,12 @@ from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.entities.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
 from engrain.domain.filters import Filter
-from engrain.domain.records import ENTITY_TYPES, Entity
+from engrain.domain.records import ENTITY_TYPES, Entity, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.entities import lookup, mentions, registry
+from engrain.storage.entities.subjects import Subject, find_namesakes
+from engrain.storage.search.recency import load_newest
 from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.pagination import Page
-    from engrain.domain.records import EntityType, Fact
+    from engrain.domain.records import EntityType
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 
@@ -191,11 +193,12 @@ class Entities(View):
     def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
         """Show an entity's facts with their history, episodes, rules and related entities.
 
-        The newest 100 memories that mention it or are about it; `related` entities are mentioned in the same ones. A
-        tombstone's profile is that of the entity it was merged into.
+        The newest 100 memories that mention it, and facts about it under any of its names; `related` entities are
+        mentioned in the same ones. A tombstone's profile is that of the entity it was merged into. Whom facts are
+        about and the registry does not know, such as "user", has a profile of these, and an entity without an id.
 
         Raises:
-            NotFound: no entity has that id or name.
+            NotFound: no entity has that id or name, and no fact is about it.
             InvalidInput: several have that name; the message has their ids.
         """
         parts, named = self._parts(), checks.name(id_or_name, name="id_or_name")
@@ -311,18 +314,27 @@ def _find_candidates(
 def _load_profile(snapshot: Snapshot, id_or_name: str, now: datetime) -> EntityProfile:
     from engrain.entities import profile
 
-    entity = _find_standing(snapshot, id_or_name)
     request = Request(caller=snapshot.caller, filter=Filter(include_inactive=True), now=now)
+    entity = _find_standing(snapshot, id_or_name)
+    subject = Subject(id_or_name) if entity is None else Subject(entity.canonical_name, entity.id)
+    names = find_namesakes(snapshot, [subject])[subject]
+    by_name = Filter(kinds=("fact",), subjects=names.keys, entity_ids=names.entity_ids, include_inactive=True)
+    newest = load_newest(snapshot, replace(request, filter=by_name), _MOST_SIGHTINGS)
+    facts = [fact for fact in newest if isinstance(fact, Fact) and fact.entity_id in (None, *names.entity_ids)]
+    if entity is None:
+        if not facts:
+            raise _entity_not_found(snapshot, id_or_name)
+        return profile.build_unregistered(id_or_name, facts)
     sightings = mentions.load_mentions(snapshot, request, entity.id, _MOST_SIGHTINGS)
     related = lookup.load_entities(snapshot, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
-    return profile.build_profile(entity, sightings, {other.id: other for other in related})
+    return profile.build_profile(entity, sightings, facts, {other.id: other for other in related})
 
 
-def _find_standing(snapshot: Snapshot, id_or_name: str) -> Entity:
+def _find_standing(snapshot: Snapshot, id_or_name: str) -> Entity | None:
     """Find the entity of an id or a name, or the one that it was merged into.
 
     Raises:
-        NotFound, InvalidInput: as `Entities.profile`.
+        InvalidInput: as `Entities.profile`.
     """
     named = lookup.load_entities(snapshot, [id_or_name]) or lookup.find_named(snapshot, [id_or_name])
     by_id = {entity.id: entity for entity in named}
@@ -333,7 +345,7 @@ def _find_standing(snapshot: Snapshot, id_or_name: str) -> Entity:
         case [entity]:
             return entity
         case []:
-            raise _entity_not_found(snapshot, id_or_name)
+            return None
         case several:
             ids = ", ".join(f"{one.id} ({one.entity_type} {one.canonical_name!r:.80})" for one in several[:10])
             raise InvalidInput(f"{id_or_name!r:.80} names {len(several)} entities: {ids}; give an id")

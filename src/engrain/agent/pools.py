@@ -228,9 +228,10 @@ def _sync_page(work: UnitOfWork, parts: Parts, pool: str, before: str | None) ->
         if fresh.id in known:
             continue
         copy = replace(fresh, metadata={**original.metadata, SYNCED_KEY: pool})
-        holder = arrivals.lock_slot_holder(work, copy) if isinstance(copy, Fact) else None
-        if holder is not None and holder[1].metadata.get(SYNCED_KEY) != pool:
-            kept.append(holder[1].id)
+        holders = arrivals.lock_slot_holders(work, copy) if isinstance(copy, Fact) else []
+        taken = [holder.id for _, holder in holders if holder.metadata.get(SYNCED_KEY) != pool]
+        if taken:
+            kept += taken
         elif _store_copy(work, copy, original, mentioned) is not None:  # else it was erased, and does not come back
             copied.append(copy.id)
     done = PoolSync(pool=pool, copied=tuple(copied), unchanged=len(known), kept=tuple(kept))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads import lookups
 from engrain.agent.reads.lookups import find_memory
 from engrain.agent.reads.search import get_counted, search_counted
 from engrain.agent.wiring.arguments import find_preset, parse_limit, parse_reading
@@ -120,6 +121,8 @@ class Queries(View):
             as_of=checks.moment(as_of, name="as_of"),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
         )
+
+        narrowed = lookups.with_namesakes(parts, self._caller, narrowed)
 
         def check(snapshot: Snapshot) -> None:
             if scope is not None:
@@ -241,6 +244,7 @@ class Queries(View):
     ) -> Page[Fact]:
         """List the facts about a subject, with a predicate or both, newest first.
 
+        A subject has all names that the registry knows, and "user" also the user's; both match in every spelling.
         Ordered by `happened_at`, then id.
 
         Raises:
@@ -255,6 +259,7 @@ class Queries(View):
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
             after=pagination.decode_moment("facts", after),
         )
+        narrowed = lookups.with_namesakes(parts, self._caller, narrowed)
         request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
         most = checks.count(limit, name="limit")
         newest = parts.store.read(self._caller, recency.load_newest, request, most + 1)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engrain.domain.memories.fact_keys import FactKey, subject_key
+from engrain.domain.memories.predicates import predicate_key
 from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Role
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+_NO_KEY = FactKey("", "", "")
 TimePosition = tuple["datetime", str]  # position in a list in the order of time: time and id
 
 
@@ -18,11 +21,12 @@ class Filter:
     """Conditions that must all hold. An empty filter matches every live memory.
 
     `sessions`, `roles` and `speakers` match one of several and belong to episodes alone, `subjects`, `predicates` and
-    `categories` to facts alone: other kinds match only where these are empty. `scopes` match one of several of the
-    caller's. `tags` must all be there. `standing` matches facts that are permanent or were confirmed after they were
-    stored. Time is half-open: since <= happened_at < until. `as_of` matches memories that were believed at that time,
-    and not forgotten since, instead of those live now; `include_inactive` also those that are not live. `after` matches
-    memories after a position (happened_at, id) in the order of the newest first.
+    `categories` to facts alone: other kinds match only where these are empty. Subjects and predicates match in every
+    spelling (`fact_keys`); with `entity_ids` also facts about these, whatever their subject is called. `scopes` match
+    one of several of the caller's. `tags` must all be there. `standing` matches facts that are permanent or were
+    confirmed after they were stored. Time is half-open: since <= happened_at < until. `as_of` matches memories that
+    were believed at that time, and not forgotten since, instead of those live now; `include_inactive` also those that
+    are not live. `after` matches memories after a position (happened_at, id) in the order of the newest first.
     """
 
     kinds: tuple[Kind, ...] = KINDS
@@ -32,6 +36,7 @@ class Filter:
     roles: tuple[Role, ...] = ()
     speakers: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
+    entity_ids: tuple[str, ...] = ()  # of the subjects
     predicates: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -41,6 +46,16 @@ class Filter:
     as_of: datetime | None = None
     include_inactive: bool = False
     after: TimePosition | None = None
+
+    @property
+    def subject_keys(self) -> tuple[str, ...]:
+        """Keys of the subjects."""
+        return tuple(dict.fromkeys(map(subject_key, self.subjects)))
+
+    @property
+    def predicate_keys(self) -> tuple[str, ...]:
+        """Keys of the predicates, and these as they are, as notes have them."""
+        return tuple(dict.fromkeys(key for name in self.predicates for key in (predicate_key(name), name)))
 
     @property
     def is_narrow(self) -> bool:
@@ -58,8 +73,8 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
     session, role, speaker = (
         (memory.session, memory.role, memory.speaker) if isinstance(memory, Episode) else (None, None, None)
     )
-    subject, predicate, category = (
-        (memory.subject, memory.predicate, memory.category) if isinstance(memory, Fact) else (None, None, None)
+    key, entity_id, category = (
+        (memory.key, memory.entity_id, memory.category) if isinstance(memory, Fact) else (_NO_KEY, None, None)
     )
     return (
         memory.kind in filter_.kinds
@@ -69,8 +84,8 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
         and session not in filter_.exclude_sessions
         and (not filter_.roles or role in filter_.roles)
         and (not filter_.speakers or speaker in filter_.speakers)
-        and (not filter_.subjects or subject in filter_.subjects)
-        and (not filter_.predicates or predicate in filter_.predicates)
+        and (not filter_.subjects or key.subject in filter_.subject_keys or entity_id in filter_.entity_ids)
+        and (not filter_.predicates or key.predicate in filter_.predicate_keys)
         and (not filter_.categories or category in filter_.categories)
         and set(filter_.tags) <= set(memory.tags)
         and (not filter_.standing or (isinstance(memory, Fact) and memory.is_standing))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -11,6 +10,8 @@ from typing import Any, Literal, get_args, overload
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE as GLOBAL_SCOPE  # noqa: PLC0414  # a field's default, and named with the records
 from engrain.domain.access.scopes import Reach, Registered, Scoped
+from engrain.domain.memories.fact_keys import FactKey, fact_key
+from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.slots import assign_fields, compile_copy
 from engrain.domain.text.sentences import is_sentence_about
 
@@ -37,8 +38,6 @@ SUMMARY = "summary"  # category of facts that summarize others
 DEFAULT_TENANT = "default"
 
 _MOST_TIMES = 10
-_FREE_TEXT, _DIGEST_BYTES = "observation", 6
-_HEXADECIMAL = frozenset("0123456789abcdef")
 # Exponential decay per day: how fast an unconfirmed fact fades.
 DECAY_RATES: Mapping[Permanence, float] = {
     "permanent": 0.0,
@@ -49,18 +48,6 @@ DECAY_RATES: Mapping[Permanence, float] = {
 }
 # A rule begins unproven and fades a little faster than a fact.
 RULE_CONFIDENCE, RULE_DECAY_RATE = 0.5, 0.01
-
-
-def free_text_predicate(text: str) -> str:
-    """Predicate of a text that stands for itself, unique by the text, so that a subject can have many of them."""
-    digest = hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
-    return f"{_FREE_TEXT} {digest}"
-
-
-def is_free_text(predicate: str) -> bool:
-    """True for the predicate of a text that stands for itself."""
-    word, _, digest = predicate.partition(" ")
-    return word == _FREE_TEXT and len(digest) == 2 * _DIGEST_BYTES and set(digest) <= _HEXADECIMAL
 
 
 class Record:
@@ -244,10 +231,16 @@ class Fact(Scoped, Record):
         return self.permanence == "permanent" or was_confirmed
 
     @property
-    def slot(self) -> tuple[str, str, str, str]:
-        """Slot that only one active fact may fill: tenant, scope, entity (if known, else subject) and predicate."""
-        about = f"subject {self.subject}" if self.entity_id is None else f"entity {self.entity_id}"
-        return (self.tenant_id, self.scope, about, self.predicate)
+    def key(self) -> FactKey:
+        """Canonical form of the subject and predicate, and of the content where values stand side by side."""
+        return fact_key(scope=self.scope, subject=self.subject, predicate=self.predicate, content=self.content)
+
+    @property
+    def slot(self) -> tuple[str, str, str, str, str]:
+        """Slot that one fact fills at a time: tenant, scope, entity (if known, else subject), predicate and value."""
+        key = self.key
+        about = f"subject {key.subject}" if self.entity_id is None else f"entity {self.entity_id}"
+        return (self.tenant_id, self.scope, about, key.predicate, key.value)
 
     @property
     def about(self) -> str:
@@ -263,7 +256,8 @@ class Fact(Scoped, Record):
         return self.content if is_alone else f"{self.about}: {self.content}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "state": self.state, **_record_dict(self)}
+        key = {"subject_key": self.key.subject, "predicate_key": self.key.predicate}
+        return {"kind": self.kind, "state": self.state, **_record_dict(self), **key}
 
 
 @assign_fields

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.entities.registry import merged_into, name_key, new_names
+from engrain.domain.entities.registry import merged_into, new_names
+from engrain.domain.text.names import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from engrain.domain.entities.registry import EntityProfile, RelatedEntity
-from engrain.domain.records import Episode, Fact, Rule
+from engrain.domain.records import Entity, Episode, Fact, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from engrain.domain.entities.registry import Mentions
-    from engrain.domain.records import Entity, MemoryRecord
 
 MAX_RELATED = 10
 
@@ -23,11 +22,16 @@ def related_ids(entity_id: str, occurrences: Mentions) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MAX_RELATED]
 
 
-def build_profile(entity: Entity, occurrences: Mentions, known: Mapping[str, Entity]) -> EntityProfile:
-    """Build the profile of an entity from its mentions; `known` are the entities of `related_ids`, by id."""
+def build_profile(
+    entity: Entity, occurrences: Mentions, facts: Iterable[Fact], known: Mapping[str, Entity]
+) -> EntityProfile:
+    """Build the profile of an entity from its mentions and the facts about it.
+
+    `known` are the entities of `related_ids`, by id.
+    """
     return EntityProfile(
         entity=entity,
-        facts=_by_predicate(memory for memory in occurrences.memories if _is_about(memory, entity)),
+        facts=_by_predicate(facts),
         episodes=tuple(memory for memory in occurrences.memories if isinstance(memory, Episode)),
         rules=tuple(memory for memory in occurrences.memories if isinstance(memory, Rule)),
         related=tuple(
@@ -45,13 +49,20 @@ def build_profile(entity: Entity, occurrences: Mentions, known: Mapping[str, Ent
     )
 
 
-def _is_about(memory: MemoryRecord, entity: Entity) -> TypeGuard[Fact]:
-    return isinstance(memory, Fact) and memory.entity_id == entity.id
+def build_unregistered(name: str, facts: Sequence[Fact]) -> EntityProfile:
+    """Build the profile of a subject that the registry does not know, from facts about it, the newest first."""
+    times = sorted(fact.happened_at for fact in facts)
+    created_at = min(fact.created_at for fact in facts)
+    updated_at = max(fact.created_at for fact in facts)
+    entity = Entity(
+        id="", tenant_id=facts[0].tenant_id, canonical_name=name, created_at=created_at, updated_at=updated_at
+    )
+    return EntityProfile(entity=entity, facts=_by_predicate(facts), first_seen_at=times[0], last_seen_at=times[-1])
 
 
 def _by_predicate(facts: Iterable[Fact]) -> dict[str, tuple[Fact, ...]]:
-    """The facts of each predicate, oldest first: the last active one holds."""
+    """The facts of each predicate, as the newest spells it, oldest first: the last active one holds, or many do."""
     grouped: dict[str, list[Fact]] = {}
-    for fact in sorted(facts, key=lambda fact: (fact.predicate, fact.created_at, fact.id)):
-        grouped.setdefault(fact.predicate, []).append(fact)
-    return {predicate: tuple(group) for predicate, group in grouped.items()}
+    for fact in sorted(facts, key=lambda fact: (fact.key.predicate, fact.created_at, fact.id)):
+        grouped.setdefault(fact.key.predicate, []).append(fact)
+    return {group[-1].predicate: tuple(group) for group in grouped.values()}

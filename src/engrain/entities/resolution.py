@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
-from engrain.domain.entities.registry import EntityMatch, NameMatch, merged_into, name_key
+from engrain.domain.entities.registry import EntityMatch, NameMatch, merged_into
 from engrain.domain.text.analysis import terms
+from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import jaccard, similarity
 from engrain.errors import InvalidInput
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Episode, Fact
 from engrain.domain.text.analysis import stems, words
+from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import jaccard
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def build_sketch(memory: MemoryRecord) -> Sketch:
         case Fact():
             group = ("fact", name_key(memory.entity_id or memory.subject))
             text = f"{memory.subject} {memory.predicate} {memory.content}"
-            same = (*group, name_key(memory.predicate), normalize(memory.content))
+            same = (*group, memory.key.predicate, normalize(memory.content))
         case _:
             group, text = ("rule",), memory.content
             same = (*group, normalize(text))

@@ -9,11 +9,11 @@ from datetime import timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.entities.registry import name_key
 from engrain.domain.maintenance.findings import Finding
 from engrain.domain.memories import importance
 from engrain.domain.memories.decay import days_between, effective_confidence
 from engrain.domain.records import Episode, Fact, Rule
+from engrain.domain.text.names import name_key
 from engrain.lifecycle import duplicates
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.maintenance.findings import FindingKind, Severity
+    from engrain.domain.memories.fact_keys import FactKey
     from engrain.domain.records import Entity, Link, MemoryRecord
     from engrain.domain.text.secrets import Secret
     from engrain.lifecycle.duplicates import Sketch
@@ -76,8 +77,9 @@ def find_contradictions(snapshot: AuditSnapshot) -> Iterator[Finding]:
     claims: dict[tuple[str, str], list[Fact]] = defaultdict(list)
     names = _subjects_of_entities(snapshot.facts)
     for fact in snapshot.facts:
-        subject = name_key(fact.subject)
-        claims[names.get(subject, fact.entity_id or subject), name_key(fact.predicate)].append(fact)
+        subject, key = name_key(fact.subject), fact.key
+        if not key.value:
+            claims[names.get(subject, fact.entity_id or key.subject), key.predicate].append(fact)
     pairs: list[tuple[MemoryRecord, MemoryRecord, Mapping[str, Any]]] = []
     for _, facts in sorted(claims.items()):
         facts.sort(key=_age)
@@ -227,9 +229,9 @@ def _ends_after(one: Fact, other: Fact) -> bool:
     return one.valid_to is None or other.valid_from is None or one.valid_to > other.valid_from
 
 
-def _claim(memory: MemoryRecord) -> tuple[str, str] | None:
-    """The subject and predicate of a fact."""
-    return (name_key(memory.subject), name_key(memory.predicate)) if isinstance(memory, Fact) else None
+def _claim(memory: MemoryRecord) -> FactKey | None:
+    """The key of a fact."""
+    return memory.key if isinstance(memory, Fact) else None
 
 
 def _age(memory: MemoryRecord) -> tuple[datetime, str]:

@@ -132,7 +132,7 @@ class RecordConverter:
         if fact.validity != "active" or fact.entity_id is not None:
             return fact
         current = selection.find_active_fact(
-            self.work, scope=fact.scope, subject=fact.subject, predicate=fact.predicate
+            self.work, scope=fact.scope, subject=fact.subject, predicate=fact.predicate, content=fact.content
         )
         if current is None or current.id == fact.id or current.created_at <= fact.created_at:
             return fact

@@ -13,7 +13,7 @@ from engrain.portability.backup_lines import BackupReader
 from engrain.portability.signing import check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
-from engrain.storage.backup.restoration import find_fates
+from engrain.storage.backup.restoration import find_fates, row_key
 from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
@@ -314,7 +314,8 @@ class _Restore:
         for fact in facts:
             if fact["validity"] != "active":
                 continue
-            slot = (fact["scope"], fact["predicate"], fact["entity_id"], None if fact["entity_id"] else fact["subject"])
+            key = row_key(fact)
+            slot = (fact["scope"], *key[1:], fact["entity_id"], None if fact["entity_id"] else key.subject)
             if slot in taken or self.target.holder(fact) is not None:
                 self.counts["superseded"] += 1
                 at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()

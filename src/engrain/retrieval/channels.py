@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Degraded, Fact
+from engrain.domain.text.names import name_key
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.embeddings.checked_embedder import mismatch
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from engrain.domain.filters import Filter, TimePosition
@@ -18,6 +18,18 @@ _SCOPES = "scope IN :scopes"
 SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 
 
+class Namesakes(NamedTuple):
+    """The keys of all names of one subject, sorted, and the ids of the entity that has them."""
+
+    keys: tuple[str, ...]
+    entity_ids: tuple[str, ...] = ()
+
+    @property
+    def is_alone(self) -> bool:
+        """True for a subject with one name that the registry does not know."""
+        return len(self.keys) == 1 and not self.entity_ids
+
+
 def position_bindings(after: TimePosition, dialect: Dialect) -> dict[str, Any]:
     """Return the bindings of what comes after a position in a list."""
     at, id_ = after
@@ -26,15 +38,39 @@ def position_bindings(after: TimePosition, dialect: Dialect) -> dict[str, Any]:
 
 def same_slot(fact: Fact) -> tuple[str, dict[str, Any]]:
     """Build a condition over facts, and its bindings: those in the slot of this one (`Fact.slot`)."""
-    who = "entity_id IS NULL AND subject = :subject" if fact.entity_id is None else "entity_id = :entity_id"
-    bound = {
-        "tenant_id": fact.tenant_id,
-        "scope": fact.scope,
-        "predicate": fact.predicate,
-        "subject": fact.subject,
-        "entity_id": fact.entity_id,
-    }
-    return f"tenant_id = :tenant_id AND {who} AND predicate = :predicate AND scope = :scope", bound
+    key = fact.key
+    about, bound = "entity_id IS NULL AND subject_key = :subject", {"subject": key.subject}
+    if fact.entity_id is not None:
+        about, bound = "entity_id = :entity_id", {"entity_id": fact.entity_id}
+    return _in_slot(fact, about, bound)
+
+
+def same_slot_of(
+    fact: Fact, namesakes: Namesakes, dialect: Dialect, *, where: str = "TRUE", is_any_value: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """Build a condition over facts, and its bindings: those in the slot of this one, under all names of its subject."""
+    if namesakes.is_alone:
+        about, bound = "entity_id IS NULL AND subject_key = :subject", {"subject": fact.key.subject}
+        same, bound = _in_slot(fact, about, bound, is_any_value=is_any_value)
+        return f"{same} AND {where}", bound
+    forms = {"entity_id IS NULL AND subject_key IN :subjects": {"subjects": dialect.listed(namesakes.keys)}}
+    if namesakes.entity_ids:
+        forms["entity_id IN :entity_ids"] = {"entity_ids": dialect.listed(namesakes.entity_ids)}
+    parts = [_in_slot(fact, about, bound, is_any_value=is_any_value) for about, bound in forms.items()]
+    bound = {name: value for _, values in parts for name, value in values.items()}
+    found = " UNION ALL ".join(f"SELECT id FROM facts WHERE {same} AND {where}" for same, _ in parts)  # noqa: S608  # no input in it
+    return f"tenant_id = :tenant_id AND id IN ({found})", bound
+
+
+def _in_slot(
+    fact: Fact, about: str, bound: dict[str, Any], *, is_any_value: bool = False
+) -> tuple[str, dict[str, Any]]:
+    key = fact.key
+    condition = f"tenant_id = :tenant_id AND {about} AND predicate_key = :predicate AND scope = :scope"
+    bound |= {"tenant_id": fact.tenant_id, "predicate": key.predicate, "scope": fact.scope}
+    if key.value and not is_any_value:  # else facts that hold it at different times have different value keys
+        condition, bound = f"{condition} AND value_key = :value", {**bound, "value": key.value}
+    return condition, bound
 
 
 def compile_request(
@@ -52,17 +88,28 @@ def compile_request(
     conditions = [f"tenant_id = :tenant_id AND {scope}", _is_valid(request, kind, dialect, bound)]
     conditions += [_STANDING] if criteria.standing else []
     of_episodes = {"session": criteria.sessions, "role": criteria.roles, "speaker": criteria.speakers}
-    of_facts = {"subject": criteria.subjects, "predicate": criteria.predicates, "category": criteria.categories}
+    of_facts = {"predicate_key": criteria.predicate_keys, "category": criteria.categories}
     for column, wanted in {**of_episodes, **of_facts}.items():
         if wanted:
             conditions.append(f"{column} IN :wanted_{column}")
             bound[f"wanted_{column}"] = dialect.listed(wanted)
+    if criteria.subjects:
+        conditions.append("(subject_key IN :subject_keys OR entity_id IN :entity_ids)")
+        bound["subject_keys"] = dialect.listed(criteria.subject_keys)
+        bound["entity_ids"] = dialect.listed(criteria.entity_ids)
     if criteria.exclude_sessions and kind == "episode":
         conditions.append("(session IS NULL OR NOT session IN :exclude_sessions)")
         bound["exclude_sessions"] = dialect.listed(criteria.exclude_sessions)
     if criteria.tags:
         conditions.append(dialect.all_tags)
         bound["tags"] = dialect.listed(criteria.tags)
+    conditions += _in_time(criteria, kind, dialect, bound)
+    return " AND ".join(conditions), bound
+
+
+def _in_time(criteria: Filter, kind: Kind, dialect: Dialect, bound: dict[str, Any]) -> list[str]:
+    """Conditions on when it happened."""
+    conditions: list[str] = []
     for name, comparison, moment in (("since", ">=", criteria.since), ("until", "<", criteria.until)):
         if moment is not None:
             conditions.append(f"{HAPPENED_AT[kind]} {comparison} :{name}")
@@ -70,7 +117,7 @@ def compile_request(
     if criteria.after is not None:
         conditions.append(f"({HAPPENED_AT[kind]}, id) < (:after_at, :after_id)")
         bound |= position_bindings(criteria.after, dialect)
-    return " AND ".join(conditions), bound
+    return conditions
 
 
 def _has(kind: Kind, criteria: Filter) -> bool:

@@ -62,17 +62,62 @@ WHERE tenant_id = :tenant_id AND scope = stretch.value ->> 1 AND session = stret
     );
 
 -- held_slots --
--- List those of some slots, given as (place, scope, predicate, entity, subject), that an active fact fills, by their places
+-- List those of some slots, given as (place, scope, predicate, subject, value), that an active fact fills, by their places
 SELECT CAST(given.value ->> 0 AS integer) FROM EACH :slots AS given
 WHERE EXISTS (
     SELECT 1 FROM facts
-    WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND predicate = given.value ->> 2
-        AND entity_id = given.value ->> 3 AND validity = 'active'
-) OR given.value ->> 3 IS NULL AND EXISTS (
-    SELECT 1 FROM facts
-    WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND predicate = given.value ->> 2
-        AND subject = given.value ->> 4 AND entity_id IS NULL AND validity = 'active'
+    WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND predicate_key = given.value ->> 2
+        AND subject_key = given.value ->> 3 AND entity_id IS NULL AND validity = 'active'
+        AND (given.value ->> 4 = '' OR value_key = given.value ->> 4)
 );
+
+-- entities_beside --
+-- List the names of the entities that have one of some names, or ids
+SELECT id, canonical_name, aliases FROM entities
+WHERE tenant_id = :tenant_id AND id IN (
+    SELECT entity_id FROM entity_names WHERE tenant_id = :tenant_id AND name IN :names AND user_id IN :users
+)
+UNION ALL
+SELECT id, canonical_name, aliases FROM entities WHERE tenant_id = :tenant_id AND id IN :ids;
+
+-- count_bearers --
+-- Count the entities of some names
+SELECT name, count(*) FROM entity_names
+WHERE tenant_id = :tenant_id AND name IN :names AND user_id IN :users GROUP BY name;
+
+-- user_names --
+-- List what the user is called in some scopes
+SELECT content FROM facts
+WHERE tenant_id = :tenant_id AND scope IN :scopes AND subject_key = 'user' AND predicate_key = 'name'
+    AND entity_id IS NULL AND validity = 'active';
+
+-- memory_of_event --
+-- Find the memory that an event is about
+SELECT memory_id FROM memory_events WHERE tenant_id = :tenant_id AND id = :id;
+
+-- has_unkeyed_facts --
+-- Check whether a fact was stored before facts had keys
+SELECT 1 FROM facts WHERE predicate_key = '' LIMIT 1;
+
+-- unkeyed_facts --
+-- List facts that were stored before facts had keys, the newest first: tenant, doc, scope, subject, predicate, content
+SELECT tenant_id, doc, scope, subject, predicate, content FROM facts WHERE predicate_key = ''
+ORDER BY doc DESC LIMIT :limit;
+
+-- set_fact_key --
+-- Set the key of a fact; its id is the key of its value where another active fact has its slot
+UPDATE facts SET subject_key = :subject, predicate_key = :predicate, value_key = CASE
+    WHEN validity = 'active' AND EXISTS (
+        SELECT 1 FROM facts AS other
+        WHERE other.tenant_id = facts.tenant_id AND other.scope = facts.scope AND other.validity = 'active'
+            AND other.subject_key = :subject AND other.predicate_key = :predicate AND other.value_key = :value
+            AND other.entity_id IS NULL AND facts.entity_id IS NULL
+    ) OR validity = 'active' AND EXISTS (
+        SELECT 1 FROM facts AS other
+        WHERE other.tenant_id = facts.tenant_id AND other.scope = facts.scope AND other.validity = 'active'
+            AND other.predicate_key = :predicate AND other.value_key = :value AND other.entity_id = facts.entity_id
+    ) THEN id ELSE :value END
+WHERE tenant_id = :tenant_id AND doc = :doc AND predicate_key = '';
 
 -- add_speaker --
 -- Add a speaker of a scope, and lock it until the end of the transaction, whoever came first

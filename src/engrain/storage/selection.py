@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.memories.fact_keys import fact_key
 from engrain.domain.records import KINDS, Fact, Kind, MemoryRecord
 from engrain.storage.rows import KIND_TABLES
 
@@ -100,11 +101,13 @@ def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | Non
     return {doc: memory for kind in KINDS for doc, memory in select(tx, kind, condition, bound, by=BY_DOC)}
 
 
-def find_active_fact(snapshot: Snapshot, *, scope: str, subject: str, predicate: str) -> Fact | None:
-    """Find the active fact about no entity in this slot, if the caller sees it."""
+def find_active_fact(snapshot: Snapshot, *, scope: str, subject: str, predicate: str, content: str = "") -> Fact | None:
+    """Find the active fact about no entity in the slot of these, if the caller sees it."""
     if not snapshot.sees(scope):
         return None
-    bound = {"tenant_id": snapshot.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}
-    same = "tenant_id = :tenant_id AND scope = :scope AND subject = :subject AND predicate = :predicate"
+    key = fact_key(scope=scope, subject=subject, predicate=predicate, content=content)
+    bound = {"tenant_id": snapshot.tenant_id, "scope": scope, **key._asdict()}
+    same = "tenant_id = :tenant_id AND scope = :scope AND subject_key = :subject AND predicate_key = :predicate"
+    same += " AND value_key = :value" if key.value else ""
     found = select(snapshot, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
     return next((memory for _, memory in found if isinstance(memory, Fact)), None)

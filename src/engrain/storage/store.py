@@ -13,6 +13,7 @@ from engrain.storage.reports import vitals
 from engrain.storage.transaction import Transaction, repeatable
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 from engrain.storage.write import embedding_versions
+from engrain.storage.write.fact_keys import has_unkeyed_facts, set_all_missing_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,6 +45,8 @@ class SqlStore:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
+        if self.inspect(None, has_unkeyed_facts):
+            self.maintain(None, set_all_missing_keys)
         self._ids = IdSource(lambda: datetime.now(UTC))
 
     @property

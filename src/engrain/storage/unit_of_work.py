@@ -94,6 +94,11 @@ class Snapshot(Transaction):
         return self._identity.tenant_id
 
     @property
+    def identity(self) -> Caller:
+        """The caller, with whatever pools the request named."""
+        return self._identity
+
+    @property
     def user_id(self) -> str:
         """The caller's user as rows name it: empty for none."""
         return self._identity.user_id

@@ -461,7 +461,7 @@ def test_more_facts_than_can_be_shown_are_still_found_where_they_bear_on_a_propo
         report = memory.consolidate()
         assert [change.kind for change in report.learned] == ["new_fact", "confirmation"]
         assert report.learned[1].memory_id == harp.id
-        assert agent.get(home.id).confidence == 0.3
+        assert agent.get(home.id).validity == "superseded"
 
 
 def test_the_facts_that_a_turn_is_about_are_shown_before_newer_ones_the_best_of_each_turn_first():

@@ -11,12 +11,12 @@ def agent(tmp_path):
         yield memory.agent("ana")
 
 
-def test_texts_stand_beside_each_other_and_the_same_text_supersedes_itself(agent):
+def test_texts_stand_beside_each_other_and_the_same_text_is_confirmed(agent):
     first = agent.remember("Ana lives in Lisbon")
     agent.remember("Ana has a cat")
     again = agent.remember("Ana lives in Lisbon")
     assert {fact.content for fact in agent.facts()} == {"Ana lives in Lisbon", "Ana has a cat"}
-    assert (again.supersedes_id, again.subject) == (first.id, "ana")
+    assert (again.id, again.subject) == (first.id, "ana")
 
 
 @pytest.mark.parametrize(("subject", "line"), [(None, "- afraid of heights"), ("Ben", "- Ben: afraid of heights")])

@@ -93,9 +93,9 @@ def test_an_entity_and_its_names_have_one_place(agent):
     ana = agent.entities.create("Ana Sousa", "person", aliases=["Ana", "A. Sousa"])
     porto = agent.remember("Porto", subject="Ana", predicate="lives in", entity_id=ana.id)
     lisbon = agent.remember("Lisbon", subject="A. Sousa", predicate="lives in", entity_id=ana.id)
-    agent.remember("Faro", subject="Ana", predicate="lives in")  # some Ana that nobody has resolved
-    assert lisbon.supersedes_id == porto.id
-    assert {each.content for each in agent.facts()} == {"Lisbon", "Faro"}
+    faro = agent.remember("Faro", subject="Ana", predicate="lives in")  # which the registry resolves
+    assert (lisbon.supersedes_id, faro.supersedes_id) == (porto.id, lisbon.id)
+    assert {each.content for each in agent.facts()} == {"Faro"}
 
 
 def test_an_entity_is_known_to_its_whole_tenant_by_id(memory):
@@ -180,7 +180,8 @@ def test_a_call_made_twice_with_one_key_is_made_once(agent, verb):
     before = agent.stats(), agent.events()
     assert CALLS[verb](agent, " The same thing\n", " call 7 ") == first
     assert (agent.stats(), agent.events()) == before
-    assert CALLS[verb](agent, "The same thing", "call 8").id != first.id
+    is_confirmed = verb == "remember"
+    assert (CALLS[verb](agent, "The same thing", "call 8").id == first.id) == is_confirmed
 
 
 @pytest.mark.parametrize(("verb", "other"), [(one, other) for one in CALLS for other in CALLS])

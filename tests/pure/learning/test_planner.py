@@ -162,13 +162,13 @@ def test_a_fact_takes_the_spelling_and_entity_of_its_place():
 
 @pytest.mark.req("Y10")
 def test_a_fact_that_says_otherwise_elsewhere_is_doubted():
-    known = fact("Lisbon", predicate="is living in", scope="aide", created_at=NOON - DAY)
+    known = fact("Lisbon", predicate="lives in a", scope="aide", created_at=NOON - DAY)
     others = [
         fact("Lisbon", predicate="lives with", scope="aide", created_at=NOON - DAY),
-        fact("Lisbon", predicate="is living in", subject="Bob", scope="aide", created_at=NOON - DAY),
-        fact("Lisbon", predicate="is living in", scope="global", created_at=NOON - DAY),
-        fact("Lisbon", predicate="living in", scope="aide", validity="superseded", created_at=NOON - DAY),
-        fact("Lisbon", predicate="now living in", scope="aide", created_at=NOON + DAY),
+        fact("Lisbon", predicate="lives in a", subject="Bob", scope="aide", created_at=NOON - DAY),
+        fact("Lisbon", predicate="lives in a", scope="global", created_at=NOON - DAY),
+        fact("Lisbon", predicate="lives in a", scope="aide", validity="superseded", created_at=NOON - DAY),
+        fact("Lisbon", predicate="lives in a", scope="aide", created_at=NOON + DAY),
         fact("Porto", predicate="currently living in", scope="aide", created_at=NOON - DAY),
     ]
     done = planned(lesson(MOVED, shown=(known, *others[:3]), found=tuple(others[3:5])), new_facts=[PORTO])
@@ -200,7 +200,7 @@ def test_of_two_statements_about_one_place_the_later_one_is_stored_last():
 @pytest.mark.parametrize(
     ("content", "scope", "predicate", "kind", "rejections"),
     [
-        ("Lisbon", "aide", "resides in", "updated_fact", []),
+        ("Lisbon", "aide", "commutes from", "updated_fact", []),
         ("Porto", "aide", "lives in", "confirmation", []),  # it says nothing else
         (
             "Lisbon",

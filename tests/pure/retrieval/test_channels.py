@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.entities.registry import name_key
+from engrain.domain.text.names import name_key
 from engrain.retrieval.channels import CHANNELS, candidate_names
 
 

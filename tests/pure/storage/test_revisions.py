@@ -22,6 +22,8 @@ FROZEN = {
     ("mem_003", "postgres"): "84070aecef9264d6427fa3b1d7780aefcdef8b1518dc0dd6d2cd6d0a46c9584b",
     ("mem_004", "sqlite"): "26f21448a8b9398beca9700658069cb9e221920f8b4ffec97b6bcf41258c967b",
     ("mem_004", "postgres"): "83b7e8810bbfa03459d66bb3ff9e4a1b13afb084c6d7ebcceb8b36353c0192a6",
+    ("mem_005", "sqlite"): "922948a9ca3c035de128a31c7ed51b3a0c434f4681540b5aff89f05aa0ebc46f",
+    ("mem_005", "postgres"): "ae16f0f682ee33264d8d3b492cdd9b4443bf45a700d4e99fc14e8de36b8df861",
 }
 
 

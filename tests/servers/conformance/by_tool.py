@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from engrain import Memory
-from engrain.domain.records import Contribution, Degraded, Explanation, is_free_text
+from engrain.domain.memories.predicates import is_free_text
+from engrain.domain.records import Contribution, Degraded, Explanation
 from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import make_server
 from engrain.verbs.signatures import Signature, signatures

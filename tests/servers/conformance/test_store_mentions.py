@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Caller
+from engrain.domain.text.names import name_key
 from engrain.errors import InvalidInput, NotFound
 from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import flush_index, know, put, refs

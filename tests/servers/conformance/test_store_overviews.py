@@ -76,9 +76,9 @@ def test_of_equal_references_the_newest_come_first(store):
 
 def test_entities_stand_by_how_many_active_facts_are_about_them(store):
     ana, ben = (store.put_entity(act(), entity(name)) for name in ("Ana", "Ben"))
-    put(store, [fact("x", entity_id=ana.id, predicate=each) for each in ("likes", "knows")])
-    put(store, [fact("x", entity_id=ben.id, predicate="likes", subject="Ben")])
-    put(store, [fact("y", entity_id=ana.id, predicate="likes", created_at=NOON + DAY)])  # in the place of another
+    put(store, [fact("x", entity_id=ana.id, predicate=each) for each in ("hums", "holds")])
+    put(store, [fact("x", entity_id=ben.id, predicate="hums", subject="Ben")])
+    put(store, [fact("y", entity_id=ana.id, predicate="hums", created_at=NOON + DAY)])  # in the place of another
     put(store, [fact("z", predicate="sees")])
     assert store.standouts(request(now=LATER), limit=9).entities == ((ana.id, 2), (ben.id, 1))
     assert store.standouts(request(now=LATER), limit=1).entities == ((ana.id, 2),)

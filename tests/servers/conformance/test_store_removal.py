@@ -62,7 +62,11 @@ def test_what_others_say_of_one_that_leaves_stays_said_of_its_name(store):
 def test_of_two_facts_that_then_hold_one_place_the_one_of_lower_confidence_is_superseded(store, of_entity, of_name):
     [ana] = know(store, "Ana")
     about, said = put(
-        store, [fact("Lisbon", entity_id=ana.id, confidence=of_entity), fact("Porto", confidence=of_name)]
+        store,
+        [
+            fact("Lisbon", subject="She", entity_id=ana.id, confidence=of_entity),
+            fact("Porto", subject="She", confidence=of_name),
+        ],
     )
     store.remove_entities(act(LATER), [ana.id])
     winner, loser = (about, said) if of_entity > of_name else (said, about)
@@ -73,7 +77,7 @@ def test_of_two_facts_that_then_hold_one_place_the_one_of_lower_confidence_is_su
         "superseded",
         LATER,
     )
-    assert store.find_active_fact(CALLER, scope="global", subject="Ana", predicate="lives in") == wins
+    assert store.find_active_fact(CALLER, scope="global", subject="She", predicate="lives in") == wins
     assert [(each.source_id, each.relation) for each in store.links(CALLER, loser.id)] == [(winner.id, "supersedes")]
     assert store.health().problems == ()
 

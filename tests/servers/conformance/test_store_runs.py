@@ -316,7 +316,7 @@ def test_a_doubted_fact_is_worth_less_and_one_no_longer_believed_stays_as_it_is(
     sure, unsure = put(store, [fact("Porto"), fact("tea", predicate="likes", confidence=0.1)])
     [gone] = put(store, [fact("gone", predicate="was")])
     store.forget(act(), gone.id)
-    lisbon = fact("Lisbon", predicate="moved to", created_at=LATER)
+    lisbon = fact("Lisbon", predicate="commutes to", created_at=LATER)
     run_id, [done] = learned(store, new(lisbon, doubts=tuple(ids([sure, unsure, gone]))))
     assert done.error is None
     assert [each.confidence for each in store.get(CALLER, ids([sure, unsure, gone]))] == [DOUBTED_CONFIDENCE, 0.1, 1.0]
@@ -327,7 +327,7 @@ def test_a_doubted_fact_is_worth_less_and_one_no_longer_believed_stays_as_it_is(
 
 @pytest.mark.req("Y10")
 def test_one_fact_casts_doubt_on_another_outside_of_a_run(store):
-    sure, other = put(store, [fact("Porto"), fact("Lisbon", predicate="moved to")])
+    sure, other = put(store, [fact("Porto"), fact("Lisbon", predicate="commutes to")])
     [gone] = put(store, [fact("gone", predicate="was")])
     store.forget(act(), gone.id)
     doubted = store.doubt(act(LATER), sure.id, other.id)

@@ -20,7 +20,7 @@ from tests.support.store_samples import axis, conversation, embed_all, flush_ind
 DAY = timedelta(days=1)
 NIGHT, LATER, MORNING = NOON + DAY, NOON + DAY + timedelta(seconds=5), NOON + 2 * DAY
 EVERYTHING = {"include_inactive": True, "now": MORNING + DAY}
-PLACES = [(subject, predicate) for subject in ("Ana", "Ben") for predicate in ("likes", "has")]
+PLACES = [(subject, predicate) for subject in ("Ana", "Ben") for predicate in ("hums", "holds")]
 ASKED = Claim(kind="consolidation", worker="w", lease_s=60)
 
 
@@ -48,7 +48,7 @@ def state(store, made=()):
         "all": there,
         "live": {each.id for each in store.recent(request(now=MORNING), 1_000)},
         "links": [store.links(CALLER, id_) for id_ in sorted(there)],
-        "words": {word: keyword(store, word) for word in ("old", "young", "bread", "likes", "ask")},
+        "words": {word: keyword(store, word) for word in ("old", "young", "bread", "hums", "ask")},
         "near": [nearest(store, axis(place), refs) for place in range(4)],
         "sessions": store.pending_sessions(CALLER, MORNING),
         "stats": store.stats(CALLER, MORNING).to_dict()["episodes"],
@@ -141,7 +141,7 @@ def test_an_undo_puts_everything_back_and_the_same_can_be_learned_again(backend,
 
 
 def young(**changes):
-    return fact("young", **{"subject": "Ana", "predicate": "likes", "created_at": LATER, **changes})
+    return fact("young", **{"subject": "Ana", "predicate": "hums", "created_at": LATER, **changes})
 
 
 def new(memory, **named):
@@ -177,7 +177,7 @@ def test_what_stands_in_another_place_and_was_confirmed_since_keeps_what_it_upda
 
 def test_what_somebody_put_in_its_place_since_is_kept(store):
     turns, [likes, *_], _ = home(store)
-    mine, theirs = young(), fact("theirs", subject="Ana", predicate="likes", created_at=MORNING)
+    mine, theirs = young(), fact("theirs", subject="Ana", predicate="hums", created_at=MORNING)
     run_id, _ = run(store, turns, [new(mine)])
     put(store, [theirs])
     undone = store.undo(act(MORNING), run_id)

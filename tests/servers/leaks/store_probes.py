@@ -130,6 +130,7 @@ class Reader:
             Filter(since=NOON, until=NOON + timedelta(days=2)),
             Filter(after=LATE),
             Filter(standing=True),
+            Filter(subjects=("nobody",), entity_ids=tuple({each.entity_id for each in facts if each.entity_id})),
         ]
 
 
@@ -435,6 +436,6 @@ def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = RE
 
 
 assert {each.name for each in fields(Filter)} == {
-    *("kinds scopes sessions exclude_sessions roles speakers subjects predicates categories tags standing".split()),
-    *("standing since until as_of include_inactive after".split()),
+    *("kinds scopes sessions exclude_sessions roles speakers subjects entity_ids predicates categories".split()),
+    *("tags standing since until as_of include_inactive after".split()),
 }, "a filter has a condition that no reader asks for yet"

@@ -12,8 +12,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from engrain.domain.entities.registry import name_key
 from engrain.domain.records import GLOBAL_SCOPE, RELATIONS, Caller, Episode
+from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import StorageError
 from engrain.storage.dialects import as_json

@@ -11,6 +11,8 @@ from tests.support.rows_of_old import LISBON, TURN, fill
 from tests.support.sample_records import act, entity
 from tests.support.schemas import DATABASES, EXPRESSION, Index, Sqlite, empty_database
 
+KEYS = "predicate_key value_key"
+
 # What only one of them has, and why.
 DIFFERENCES: dict[str, dict[str, set[str]]] = {
     "sqlite": {
@@ -82,7 +84,7 @@ INDEXES = [
     (
         pytest.mark.req("B25.3"),
         {
-            "facts_subject": index("facts", "tenant_id subject predicate"),
+            "facts_subject": index("facts", "tenant_id subject_key predicate_key"),
             "facts_importance": index("facts", f"tenant_id scope importance {EXPRESSION}"),
             "facts_time": index("facts", f"tenant_id scope {EXPRESSION}"),
             "facts_unenriched": index("facts", f"tenant_id scope {EXPRESSION}", partial=True),
@@ -92,8 +94,8 @@ INDEXES = [
     (
         pytest.mark.req("B25.4"),
         {
-            "facts_active_entity": index("facts", "tenant_id entity_id scope predicate", unique=True, partial=True),
-            "facts_active_subject": index("facts", "tenant_id scope subject predicate", unique=True, partial=True),
+            "facts_active_entity": index("facts", f"tenant_id entity_id scope {KEYS}", unique=True, partial=True),
+            "facts_active_subject": index("facts", f"tenant_id scope subject_key {KEYS}", unique=True, partial=True),
         },
     ),
     (pytest.mark.req("B25.5"), {"memory_links_target": index("memory_links", "tenant_id target_kind target_id")}),
@@ -105,7 +107,7 @@ INDEXES = [
                 "memory_entities", "tenant_id entity_id memory_kind scope happened_at memory_id"
             ),
             "entities_name": index("entities", "tenant_id canonical_name entity_type", unique=True),
-            "facts_entity": index("facts", "tenant_id entity_id predicate scope", partial=True),
+            "facts_entity": index("facts", "tenant_id entity_id predicate_key scope", partial=True),
         },
     ),
     (

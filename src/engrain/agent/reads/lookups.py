@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.entities.lookup import entity_position, list_entities
+from engrain.storage.entities.subjects import expand_subjects
 from engrain.storage.reports.surveys import load_page
 from engrain.storage.runs.claims import list_runs
 from engrain.storage.search.recency import load_newest
@@ -19,6 +21,7 @@ from engrain.storage.selection import load_memories
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from engrain.agent.wiring.parts import Parts
     from engrain.agent.wiring.view import View
     from engrain.domain.records import Caller, Entity, MemoryRecord
     from engrain.storage.unit_of_work import Snapshot
@@ -59,6 +62,14 @@ def get_active_fact(snapshot: Snapshot, id_: str) -> Fact:
     if memory.validity != "active":
         raise InvalidInput(f"fact {id_} is {memory.validity}; its history shows what holds its place now")
     return memory
+
+
+def with_namesakes(parts: Parts, caller: Caller, narrowed: Filter) -> Filter:
+    """Return a filter that finds its subjects under all their names."""
+    if not narrowed.subjects:
+        return narrowed
+    names = parts.store.read(caller, expand_subjects, narrowed.subjects)
+    return replace(narrowed, subjects=names.keys, entity_ids=names.entity_ids)
 
 
 def read_all(snapshot: Snapshot, request: Request) -> Iterator[MemoryRecord]:

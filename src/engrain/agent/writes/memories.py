@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.agent.reads.lookups import find_memory, get_active_fact
 from engrain.agent.writes import linking
-from engrain.domain.records import DECAY_RATES, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.access.scopes import audience_of
+from engrain.domain.memories.fact_keys import value_key
+from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput
 from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.transaction import repeatable
-from engrain.storage.write import arrivals, updates
+from engrain.storage.write import arrivals, changes, updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,6 +57,65 @@ def store_memory(parts: Parts, act: Act, memory: _Memory, *, idempotency_key: st
     return stored[0]
 
 
+def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | None = None) -> Fact:
+    """Store a fact as `store_memory` does; where its slot has one that says the same, confirm and return that one.
+
+    It says the same where content, period and permanence are alike, and tags and metadata are nothing new.
+    """
+    stored = parts.store.write(act, _store_or_confirm, parts, fact, may_be_repeated=idempotency_key is not None)
+    parts.note_cache.drop(fact)
+    parts.queue.announce()
+    return stored or _stored_before(parts, act.caller, fact, idempotency_key)
+
+
+@repeatable
+def _store_or_confirm(work: UnitOfWork, parts: Parts, fact: Fact, *, may_be_repeated: bool) -> Fact | None:
+    """Store a fact, or confirm the one that says the same; None where the id is taken."""
+    confirmed = _confirm_same(work, fact, may_be_repeated=may_be_repeated)
+    stored = linking.put(work, parts, [fact]) if confirmed is None else [confirmed]
+    return next((memory for memory in stored if isinstance(memory, Fact)), None)
+
+
+def _confirm_same(work: UnitOfWork, fact: Fact, *, may_be_repeated: bool) -> Fact | None:
+    """Confirm the fact in the slot of a new one that says nothing new; None where there is none."""
+    if work.one("has_memory", tenant_id=work.tenant_id, id=fact.id) is not None:
+        return None
+    if may_be_repeated:
+        earlier = changes.load_changed(work, fact.id)
+        if earlier is not None:
+            return earlier if isinstance(earlier, Fact) else None
+    work.backend.lock(work, (), [fact])
+    holders = arrivals.find_slot_holders(work, fact)
+    if len(holders) != 1 or not _adds_nothing(fact, holders[0][1]):
+        return None
+    known = holders[0][1]
+    sources = [] if fact.source_episode_id is None else updates.lock_visible(work, [fact.source_episode_id])
+    if fact.source_episode_id is not None and not any(isinstance(source, Episode) for _, source in sources):
+        return None
+    locked = updates.lock_one(work, known.id)
+    if locked is None or not locked[1].is_live(work.act.at):
+        return None
+    confirmed = changes.confirm(work, known.id, event_id=fact.id)
+    for _, source in sources:
+        link = Link(source_id=known.id, target_id=source.id, relation="derived_from", created_at=work.act.at)
+        updates.add_link(work, known, source, link)
+    return confirmed if isinstance(confirmed, Fact) else None
+
+
+def _adds_nothing(new: Fact, known: Fact) -> bool:
+    """True if a fact says what another of its slot says, and no more."""
+    return (
+        new.subject != audience_of(new.scope)  # a note is saved anew
+        and value_key(new.content) == value_key(known.content)
+        and (new.permanence, new.entity_id or known.entity_id) == (known.permanence, known.entity_id)
+        and new.confidence <= known.confidence
+        and new.valid_from in {None, known.valid_from}
+        and new.valid_to in {None, known.valid_to}
+        and set(new.tags) <= set(known.tags)
+        and new.metadata.items() <= known.metadata.items()
+    )
+
+
 def store_memories(parts: Parts, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Store memories as `linking.put` does, in one transaction, and announce them to the background work."""
     stored = parts.store.write(act, linking.put, parts, memories)
@@ -83,14 +144,19 @@ def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
 
 @repeatable
 def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str, Any]) -> Fact:
-    new = replace(get_active_fact(work, id_), **changes)
-    work.backend.lock(work, (), [new])
+    before = get_active_fact(work, id_)
+    new = replace(before, **changes)
+    work.backend.lock(work, (), [before, new])
     mentioned = linking.find_mentioned(work, parts, [new])
     locked = arrivals.lock_facts(work, [id_])
-    old = locked[id_][1] if locked else get_active_fact(work, id_)  # which says what became of it
+    doc, old = locked[id_] if locked else (0, get_active_fact(work, id_))  # which says what became of it
     updates.check_change(work, old, says=True)
-    for stored in put_with_mentions(work, [replace(old, **changes)], mentioned):
+    new = replace(old, **changes)
+    is_elsewhere = new.slot != old.slot  # one of many values
+    for stored in put_with_mentions(work, [replace(new, supersedes_id=id_) if is_elsewhere else new], mentioned):
         if isinstance(stored, Fact):
+            if is_elsewhere:
+                arrivals.supersede_from(work, doc, old, stored)
             return stored
     raise InvalidInput(f"id {changes['id']} is taken and nothing was written; the source of ids repeats itself")
 

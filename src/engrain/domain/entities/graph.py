@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain import checks
-from engrain.domain.records import ENTITY_TYPES, Entity, EntityType, Fact, Record, free_text_predicate
+from engrain.domain.memories.predicates import free_text_predicate
+from engrain.domain.records import ENTITY_TYPES, Entity, EntityType, Fact, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

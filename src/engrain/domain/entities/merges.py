@@ -46,11 +46,11 @@ def check_merge(source_id: str, target_id: str, known: Mapping[str, Entity]) -> 
 
 
 def find_conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact]) -> list[Conflict]:
-    """Conflicts of facts that are active in the same scope and predicate; by scope, then predicate."""
-    active = {(fact.scope, fact.predicate): fact for fact in target_facts if fact.validity == "active"}
+    """Conflicts of facts that are active in one slot, once both are about one entity; by scope, then predicate."""
+    active = {(fact.scope, *fact.key[1:]): fact for fact in target_facts if fact.validity == "active"}
     conflicts = []
     for fact in source_facts:
-        other = active.get((fact.scope, fact.predicate)) if fact.validity == "active" else None
+        other = active.get((fact.scope, *fact.key[1:])) if fact.validity == "active" else None
         if other is not None:
             wins = fact.confidence > other.confidence
             conflicts.append(Conflict(loser=other, winner=fact) if wins else Conflict(loser=fact, winner=other))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Record, Rule
+from engrain.domain.text.names import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,15 +18,6 @@ NameMatch = Literal["exact", "alias", "prefix", "fuzzy"]
 NAME_KINDS: tuple[NameKind, ...] = get_args(NameKind)
 # Key of an entity's metadata with the entity that it was merged into: such an entity is a tombstone.
 MERGED_INTO = "merged_into"
-
-
-def name_key(text: str) -> str:
-    """Form of a name for comparison: NFKC, case folded, whitespace collapsed and stripped; may be empty.
-
-    Case folding can undo the normal form, so NFKC is applied again: the key of a key is the key itself.
-    """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
 def new_names(known: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:

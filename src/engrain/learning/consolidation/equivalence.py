@@ -6,8 +6,8 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, NewType
 
-from engrain.domain.entities.registry import name_key
 from engrain.domain.text.analysis import stems, terms, words
+from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import jaccard, similarity
 
 if TYPE_CHECKING:

@@ -90,7 +90,9 @@ def load_holders(snapshot: Snapshot, facts: Iterable[Fact]) -> list[Fact]:
     """Load the active facts in the slots of some facts about no entity, a statement for each slot."""
     slots = {fact.slot: fact for fact in facts if fact.entity_id is None}
     holders = (
-        find_active_fact(snapshot, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
+        find_active_fact(
+            snapshot, scope=fact.scope, subject=fact.subject, predicate=fact.predicate, content=fact.content
+        )
         for fact in slots.values()
     )
     return [holder for holder in holders if holder is not None]

@@ -64,13 +64,17 @@ def describe(memory: Fact | Rule) -> str:
 
 
 def list_conflicting(fact: Fact, known: Sequence[Fact]) -> list[Fact]:
-    """Active facts that say otherwise of the same from another slot: of its subject, with an alike predicate."""
+    """Active facts that say otherwise of the same from another slot: of its subject, with an alike predicate.
+
+    Values that stand side by side speak against nobody.
+    """
     return [
         other
         for other in known
         if other.id != fact.id
         and other.validity == "active"
         and other.slot != fact.slot
+        and not (fact.key.value or other.key.value)
         and (is_same_name(other.subject, fact.subject) or (fact.entity_id and other.entity_id == fact.entity_id))
         and are_similar_predicates(other.predicate, fact.predicate)
         and not are_equivalent(other.content, fact.content)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.ids import derived_id
+from engrain.domain.memories.fact_keys import subject_key
+from engrain.domain.memories.predicates import predicate_key
 from engrain.domain.memories.statement_times import SAID_AT
 from engrain.domain.records import Fact, Rule
 from engrain.domain.runs.plans import Action, Plan, Rejection
@@ -291,9 +293,9 @@ def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fa
 
 def _spelling(statement: Statement, context: BatchContext) -> tuple[str, str, str | None]:
     """Subject, predicate and entity as facts about the same have them, so that one slot has one spelling."""
-    about = [fact for fact in context.known.facts if is_same_name(fact.subject, statement.subject)]
+    about = [fact for fact in context.known.facts if subject_key(fact.subject) == subject_key(statement.subject)]
     for fact in about:
-        if fact.scope == context.scope and is_same_name(fact.predicate, statement.predicate):
+        if fact.scope == context.scope and predicate_key(fact.predicate) == predicate_key(statement.predicate):
             return fact.subject, fact.predicate, fact.entity_id
     entities = {fact.entity_id for fact in about if fact.entity_id is not None}
     return statement.subject, statement.predicate, entities.pop() if len(entities) == 1 else None

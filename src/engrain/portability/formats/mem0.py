@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import free_text_predicate
+from engrain.domain.memories.predicates import free_text_predicate
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 

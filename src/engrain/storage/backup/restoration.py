@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engrain.domain.maintenance.backups import VectorSpace
+from engrain.domain.memories.fact_keys import FactKey, fact_key
 from engrain.domain.records import Episode, Event
 from engrain.storage import selection
 from engrain.storage.backup import clearance
-from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
+from engrain.storage.backup.tables import DEPARTURES, KEYS, MEMORIES, TABLES, VECTORS
 from engrain.storage.dialects import as_json
 from engrain.storage.entities import registry
 from engrain.storage.write import embedding_versions
@@ -72,12 +73,13 @@ class SqlRestoration:
 
     def holder(self, fact: Row) -> str | None:
         """Find the id of the active fact in the slot of this row."""
-        who = "entity_id = :who" if fact["entity_id"] is not None else "entity_id IS NULL AND subject = :who"
-        named = {name: fact[name] for name in ("tenant_id", "scope", "predicate")}
+        key = row_key(fact)
+        who = "entity_id = :who" if fact["entity_id"] is not None else "entity_id IS NULL AND subject_key = :who"
+        named = {"tenant_id": fact["tenant_id"], "scope": fact["scope"], "predicate": key.predicate, "value": key.value}
         found = self.tx.ask(
-            f"SELECT id FROM facts WHERE tenant_id = :tenant_id AND scope = :scope AND predicate = :predicate "  # noqa: S608  # no input in it
-            f"AND {who} AND validity = 'active'",
-            {**named, "who": fact["entity_id"] or fact["subject"]},
+            f"SELECT id FROM facts WHERE tenant_id = :tenant_id AND scope = :scope AND predicate_key = :predicate "  # noqa: S608  # no input in it
+            f"AND {who} AND (:value = '' OR value_key = :value) AND validity = 'active'",
+            {**named, "who": fact["entity_id"] or key.subject},
         )
         return str(found[0][0]) if found else None
 
@@ -149,6 +151,8 @@ class SqlRestoration:
         new = [row for row in rows if (row["tenant_id"], row["id"]) not in known]
         if not new:
             return 0
+        if name == "facts" and KEYS[0] not in new[0]:
+            new = [{**row, **dict(zip(KEYS, row_key(row), strict=True))} for row in new]
         if "doc" not in new[0]:
             docs = sorted(doc for (doc,) in self.tx.rows("next_docs", count=len(new)))
             new = [{**row, "doc": doc} for doc, row in zip(docs, new, strict=True)]
@@ -236,6 +240,11 @@ def find_fates(tx: Transaction, tenant_id: str, ids: Collection[str]) -> dict[st
     """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
     found = tx.rows("fates", tenant_id=tenant_id, ids=tx.dialect.listed(ids))
     return {id_: "erased" if is_erased else "there" for id_, is_erased in found}
+
+
+def row_key(fact: Row) -> FactKey:
+    """Return the key of the row of a fact."""
+    return fact_key(**{name: fact[name] for name in ("scope", "subject", "predicate", "content")})
 
 
 def _decode_vector(embedding: str) -> NDArray[np.float32]:

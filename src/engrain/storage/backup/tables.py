@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DEPARTURES, VECTORS = "memory_departures", "memory_vectors"
 MEMORIES = tuple(KIND_TABLES.values())
 MEMORIES_OF_KIND: Mapping[str, str] = {str(kind): table for kind, table in KIND_TABLES.items()}
+KEYS = ("subject_key", "predicate_key", "value_key")  # of facts
 _REFERENCE_COUNTS = ("reference_count", "last_referenced_at")
 # Values of columns that make a row an agent's, in any one of these ways; AGENT stands for its name.
 AGENT, GLOBAL = ":agent", "'global'"
@@ -72,12 +73,14 @@ def _columns(texts: str = "", *, of: str = "", **others: ColumnType) -> dict[str
     return {**dict.fromkeys(texts.split(), "text"), **others, **fields}
 
 
-def _memories(kind: Kind, references: Mapping[str, str], **more: ColumnType) -> Table:
+def _memories(
+    kind: Kind, references: Mapping[str, str], *, local: frozenset[str] = frozenset(), **more: ColumnType
+) -> Table:
     return Table(
         columns=_columns(of=KIND_TABLES[kind], doc="whole", **more),
         kind=kind,
         references=references,
-        local=frozenset({"doc"}),
+        local=local | {"doc"},
         share=_WRITTEN,
         unrecorded=_REFERENCE_COUNTS,
     )
@@ -166,7 +169,12 @@ TABLES: Mapping[str, Table] = {
         share=({"scope": AGENT},),
         unrecorded=("first_seen_at", "consolidated_at"),
     ),
-    "facts": _memories("fact", {"entity_id": "entity", "source_episode_id": "episode", "supersedes_id": "fact"}),
+    "facts": _memories(
+        "fact",
+        {"entity_id": "entity", "source_episode_id": "episode", "supersedes_id": "fact"},
+        local=frozenset(KEYS),
+        **_columns(" ".join(KEYS)),
+    ),
     "rules": _memories("rule", {"source_episode_id": "episode"}),
     "rule_applications": Table(
         columns=_columns(of="rule_applications"),

@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.entities.registry import merged_into, name_key
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.storage import selection
 from engrain.storage.entities import registry

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.entities.registry import Mentions, name_key
+from engrain.domain.entities.registry import Mentions
 from engrain.domain.records import Fact, format_time
 from engrain.domain.requests import Candidate
+from engrain.domain.text.names import name_key
 from engrain.errors import NotFound
 from engrain.storage import selection
 from engrain.storage.entities import registry

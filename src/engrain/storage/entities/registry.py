@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.entities import merges
-from engrain.domain.entities.registry import EntityMerge, merged_into, name_key, new_names
+from engrain.domain.entities.registry import EntityMerge, merged_into, new_names
 from engrain.domain.records import Entity, Fact, format_time
+from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection

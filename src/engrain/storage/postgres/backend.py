@@ -207,8 +207,9 @@ class PostgresBackend:
         if episode_ids:
             scopes = list(work.caller.scopes)
             work.run("lock_sessions_of", tenant_id=tenant_id, scopes=scopes, ids=list(episode_ids))
-        slots = (fact.slot for fact in facts if fact.validity == "active")
-        queues = sorted({zlib.crc32("\0".join(slot).encode()) % _QUEUES for slot in slots})
+        # Without its subject, which has other names that are not known yet.
+        places = (f"{fact.scope}\0{fact.key.predicate}" for fact in facts if fact.validity == "active")
+        queues = sorted({zlib.crc32(place.encode()) % _QUEUES for place in places})
         if queues:
             work.run("queue_for_slots", tenant_id=tenant_id, queues=queues)
 

@@ -101,8 +101,7 @@ def _learn(work: UnitOfWork, action: Action) -> str:
         return memory.id
     [stored] = added
     if target is not None and isinstance(stored, Fact) and stored.slot != target[1].slot:
-        updates.close(work, *target, stored)  # which one in its own place is already
-        _connect(work, stored, target[1], "supersedes")
+        arrivals.supersede_from(work, *target, stored)  # which one in its own place is already
     for source in sources:
         link = Link(source_id=stored.id, target_id=source.id, relation="derived_from", created_at=work.act.at)
         updates.add_link(work, stored, source, link)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Event, Fact, Link, Relation
 from engrain.storage import selection
-from engrain.storage.filters import SEEN, position_bindings, same_slot
+from engrain.storage.entities.subjects import find_slot
+from engrain.storage.filters import SEEN, position_bindings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -120,10 +121,23 @@ def load_events(
 
 
 def load_history(snapshot: Snapshot, id_: str) -> list[Fact]:
-    """Load every fact that was ever in the slot of this one, oldest first."""
+    """Load every fact that was ever in the slot of this one, or superseded one that was, oldest first."""
     seen = [memory for _, memory in selection.load_visible(snapshot, [id_]) if isinstance(memory, Fact)]
     if not seen:
         return []
-    same, bound = same_slot(seen[0])
-    rows = selection.select(snapshot, "fact", same, bound, order="ORDER BY created_at, id")
-    return [memory for _, memory in rows if isinstance(memory, Fact)]
+    fact = seen[0]
+    where, bound = find_slot(snapshot, fact, is_any_value=True)
+    rows = selection.select(snapshot, "fact", where, bound, order="ORDER BY created_at, id")
+    facts = [memory for _, memory in rows if isinstance(memory, Fact)]
+    return [other for other in facts if other.id in _find_versions(fact, facts)]
+
+
+def _find_versions(fact: Fact, facts: Sequence[Fact]) -> set[str]:
+    """Find the ids of the facts with the value of one, and of all that superseded them or were superseded by them."""
+    found: set[str] = set()
+    new = {other.id for other in facts if other.key.value == fact.key.value}
+    while new:
+        found |= new
+        linked = [(one.id, one.supersedes_id) for one in facts if one.supersedes_id is not None]
+        new = {end for ends in linked if found.intersection(ends) for end in ends} - found
+    return found

@@ -14,7 +14,7 @@ from engrain.errors import InvalidInput
 from engrain.storage import selection
 from engrain.storage.access import membership
 from engrain.storage.entities import registry
-from engrain.storage.filters import same_slot
+from engrain.storage.entities.subjects import find_slot
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import batches, updates
@@ -140,8 +140,7 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
     """
     _check_reach(work, [fact])
     old = lock_facts(work, ids, beside=[fact])
-    holder = lock_slot_holder(work, fact)
-    if old.keys() != set(ids) or (holder is not None and holder[1].id not in old):
+    if old.keys() != set(ids) or any(holder.id not in old for _, holder in lock_slot_holders(work, fact)):
         return None
     stored = next(iter(put_unlocked(work, [fact])), None)
     if not isinstance(stored, Fact):  # its id is taken, and nothing was written
@@ -155,22 +154,37 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
     return stored
 
 
+def supersede_from(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:
+    """Supersede an active fact that is locked by a stored one from another slot, with a link."""
+    updates.close(work, doc, old, new)
+    link = Link(source_id=new.id, target_id=old.id, relation="supersedes", created_at=work.act.at)
+    updates.connect(work, new, old, link)
+
+
 def lock_slot(work: UnitOfWork, fact: Fact) -> Fact | None:
     """Lock the slot of a fact, and load the active fact in it: both stay what they are until this unit ends."""
     work.backend.lock(work, (), [fact])
     _check_reach(work, [fact])
-    holder = lock_slot_holder(work, fact)
-    return None if holder is None else holder[1]
+    return next((holder for _, holder in lock_slot_holders(work, fact)), None)
 
 
-def lock_slot_holder(work: UnitOfWork, fact: Fact) -> tuple[int, Fact] | None:
-    """Load the active fact in the slot of a new one, which nobody else changes until the end of the transaction."""
-    same, bound = same_slot(fact)
-    active = f"{same} AND validity = 'active'"
-    for doc, old in selection.select(work, "fact", active, bound, order=work.dialect.lock):
-        assert isinstance(old, Fact)
-        return doc, old
-    return None
+def lock_slot_holders(work: UnitOfWork, fact: Fact) -> list[tuple[int, Fact]]:
+    """Load the active facts in the slot of a new one as `find_slot_holders`; nobody else changes them."""
+    return find_slot_holders(work, fact, lock=work.dialect.lock)
+
+
+def find_slot_holders(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
+    """Load the active facts in the slot of a new one, the newest first: most often one, under one of the locks.
+
+    The slot is that of all names of its subject, but for a note's.
+    """
+    active = "validity = 'active'"
+    where, bound = find_slot(work, fact, where=active)
+    # Once more, for one that was not locked when it was found.
+    found = selection.select(
+        work, "fact", f"{where} AND {active}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
+    )
+    return [(doc, old) for doc, old in found if isinstance(old, Fact)]
 
 
 def lock_facts(work: UnitOfWork, ids: Sequence[str], *, beside: Sequence[Fact] = ()) -> dict[str, tuple[int, Fact]]:
@@ -248,17 +262,16 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
         case Fact():
             _check_source(work, memory)
             _check_references(work, memory)
-            old = lock_slot_holder(work, memory) if memory.validity == "active" else None
-            if old is not None:
-                memory = replace(memory, supersedes_id=old[1].id)
-                updates.close(work, *old, memory)
-            doc = _insert(work, memory)
-            if old is not None:
-                superseding = Link(
-                    source_id=memory.id, target_id=old[1].id, relation="supersedes", created_at=work.act.at
-                )
-                updates.connect(work, memory, old[1], superseding)
-            return doc, memory
+            holders = lock_slot_holders(work, memory) if memory.validity == "active" else []
+            if holders:
+                memory = replace(memory, supersedes_id=holders[0][1].id)
+            for doc, old in holders:
+                updates.close(work, doc, old, memory)
+            inserted = _insert(work, memory)
+            for _, old in holders:
+                superseding = Link(source_id=memory.id, target_id=old.id, relation="supersedes", created_at=work.act.at)
+                updates.connect(work, memory, old, superseding)
+            return inserted, memory
         case Rule():
             _check_source(work, memory)
     return _insert(work, memory), memory
@@ -267,7 +280,9 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
 def _insert(work: UnitOfWork, memory: Fact | Rule) -> int:
     found = work.one("next_doc")
     assert found is not None
-    work.add(work.statements.records.kinds[memory.kind], KIND_TABLES[memory.kind], memory, doc=found[0])
+    rows, table = work.statements.records.kinds[memory.kind], KIND_TABLES[memory.kind]
+    further = batches.key_columns(memory) if isinstance(memory, Fact) else {}
+    work.add(rows, table, memory, doc=found[0], **further)
     return int(found[0])
 
 

@@ -9,6 +9,7 @@ from engrain.domain.records import Episode, Fact
 from engrain.domain.text.indexing import question_share
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
+from engrain.storage.entities.subjects import Subject, find_namesakes
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.neighbour_words import group_by_session, session_of
 
@@ -49,6 +50,7 @@ def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
     """
     taken = _find_taken(work, [memory.id for memory in memories])
     held = _find_held_slots(work, [memory for memory in memories if isinstance(memory, Fact)])
+    namesakes = find_namesakes(work, (Subject(memory.subject) for memory in memories if isinstance(memory, Fact)))
     sources = {memory.source_episode_id for memory in memories if memory.source_episode_id is not None}
     seen = selection.load_visible(work, list(sources)) if sources else []
     known = {None, *(source.id for _, source in seen if isinstance(source, Episode))}
@@ -58,6 +60,7 @@ def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
         if isinstance(memory, Fact):
             is_plain = is_plain and memory.supersedes_id is None and memory.entity_id is None
             is_plain = is_plain and (memory.validity != "active" or memory.slot not in held)
+            is_plain = is_plain and namesakes[Subject(memory.subject)].is_alone
             held.add(memory.slot)
         taken.add(memory.id)
         if is_plain:
@@ -69,10 +72,17 @@ def insert_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> dict[int,
     """Insert facts, or rules, that `find_plain` found, each with its event; returns them by doc, in their order."""
     kind = memories[0].kind
     docs = sorted(doc for (doc,) in work.rows("next_docs", count=len(memories)))
-    work.add_each(work.statements.records.kinds[kind], KIND_TABLES[kind], memories, doc=docs)
+    keys = [key_columns(memory) for memory in memories if isinstance(memory, Fact)]
+    further = {name: [key[name] for key in keys] for name in (keys[0] if keys else ())}
+    work.add_each(work.statements.records.kinds[kind], KIND_TABLES[kind], memories, doc=docs, **further)
     created = [(memory.scope, memory.id, events.creation_payload(memory)) for memory in memories]
     work.record_all(f"{kind}_created", created)
     return dict(zip(docs, memories, strict=True))
+
+
+def key_columns(fact: Fact) -> dict[str, str]:
+    """Return the columns of a fact's key."""
+    return {f"{name}_key": value for name, value in fact.key._asdict().items()}
 
 
 def _find_taken(work: UnitOfWork, ids: Iterable[str]) -> set[str]:
@@ -80,10 +90,11 @@ def _find_taken(work: UnitOfWork, ids: Iterable[str]) -> set[str]:
     return {id_ for id_, _ in rows}
 
 
-def _find_held_slots(work: UnitOfWork, facts: Sequence[Fact]) -> set[tuple[str, str, str, str]]:
+def _find_held_slots(work: UnitOfWork, facts: Sequence[Fact]) -> set[tuple[str, ...]]:
     if not facts:
         return set()
-    slots = [(place, fact.scope, fact.predicate, fact.entity_id, fact.subject) for place, fact in enumerate(facts)]
+    keys = ((place, fact.scope, fact.key) for place, fact in enumerate(facts) if fact.entity_id is None)
+    slots = [(place, scope, key.predicate, key.subject, key.value) for place, scope, key in keys]
     rows = work.rows("held_slots", tenant_id=work.tenant_id, slots=as_json(slots))
     return {facts[place].slot for (place,) in rows}
 

@@ -11,6 +11,7 @@ from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.rules import maturity
 from engrain.domain.rules.maturity import Application
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import repeatable
@@ -38,8 +39,10 @@ def touch(work: UnitOfWork, ids: Sequence[str]) -> list[MemoryRecord]:
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
-def confirm(work: UnitOfWork, id_: str) -> MemoryRecord | None:
+def confirm(work: UnitOfWork, id_: str, *, event_id: str | None = None) -> MemoryRecord | None:
     """Set the confirmation of a fact or rule to now and end its fading (`metadata.status`); None if there is none.
+
+    `event_id` is the id of its event, if that is to be known: it cannot happen twice.
 
     Raises:
         InvalidInput: it is an episode, or no longer active.
@@ -55,8 +58,14 @@ def confirm(work: UnitOfWork, id_: str) -> MemoryRecord | None:
         raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
     metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
     updates.update_row(work, f"confirm_{memory.kind}", memory, metadata=work.dialect.json(metadata))
-    work.record(events.memory_confirmed(work.act, memory, work.ids))
+    work.record(events.memory_confirmed(work.act, memory, work.ids if event_id is None else lambda: event_id))
     return replace(memory, last_confirmed_at=work.act.at, metadata=metadata)
+
+
+def load_changed(work: UnitOfWork, event_id: str) -> MemoryRecord | None:
+    """Load the memory that an event is about; None where there is no such event, or the caller sees no such memory."""
+    found = work.one("memory_of_event", tenant_id=work.tenant_id, id=event_id)
+    return None if found is None else next(iter(selection.load_memories(work, [found[0]])), None)
 
 
 @repeatable

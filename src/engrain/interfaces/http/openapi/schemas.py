@@ -27,7 +27,7 @@ _PLAIN: Mapping[Any, Schema] = {
 # What `to_dict()` adds to the fields.
 _ADDED: Mapping[type, Mapping[str, Any]] = {
     records.Episode: {"kind": Literal["episode"]},
-    records.Fact: {"kind": Literal["fact"], "state": records.FactState},
+    records.Fact: {"kind": Literal["fact"], "state": records.FactState, "subject_key": str, "predicate_key": str},
     records.Rule: {"kind": Literal["rule"]},
 }
 

@@ -1,0 +1,49 @@
+"""Keys of facts: by them one statement has one place, however its subject and predicate are written. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+from engrain.domain.access.scopes import audience_of
+from engrain.domain.memories.predicates import is_many_valued, predicate_key
+from engrain.domain.text.names import name_key
+
+USER = "user"
+"""Key of the subject that stands for the user an agent acts for."""
+_FIRST_PERSON = frozenset({"i", "me", "myself", "my self", "user", "the user"})
+_LONGEST_VALUE, _DIGEST_BYTES = 80, 12
+_MARKS = "\"'\u2018\u2019\u201c\u201d .,;:!?"
+
+
+class FactKey(NamedTuple):
+    """Canonical form of a fact's subject and predicate, and of its content where values stand side by side."""
+
+    subject: str
+    predicate: str
+    value: str  # "" where the predicate holds one value
+
+
+def subject_key(subject: str) -> str:
+    """Key of a subject: folded, underscores as spaces, without an article; "user" for the first person."""
+    key = name_key(subject.replace("_", " "))
+    if key in _FIRST_PERSON:
+        return USER
+    return key.removeprefix("the ") or key or subject
+
+
+def value_key(content: str) -> str:
+    """Key of a content: folded, without an article or the marks around it; of a long one a digest."""
+    key = name_key(content).strip(_MARKS)
+    key = key.partition(" ")[2] if key.startswith(("a ", "an ", "the ")) else key
+    if len(key) <= _LONGEST_VALUE:
+        return key or content[:_LONGEST_VALUE]
+    return hashlib.blake2b(key.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def fact_key(*, scope: str, subject: str, predicate: str, content: str) -> FactKey:
+    """Key of a fact. What an agent says of itself in its own scope is a note: its predicate is a key of its choice."""
+    if subject == audience_of(scope):
+        return FactKey(subject_key(subject), predicate, "")
+    predicate = predicate_key(predicate)
+    return FactKey(subject_key(subject), predicate, value_key(content) if is_many_valued(predicate) else "")

@@ -1,0 +1,122 @@
+"""One fact, one place: spellings, names of a subject, many values, and what is said again."""
+
+from datetime import timedelta
+
+import pytest
+
+from engrain.errors import InvalidInput, NotFound
+from engrain.service import Memory
+from tests.support.clock import Clock
+from tests.support.sample_records import NOON
+
+LATER = NOON + timedelta(days=1)
+
+
+@pytest.fixture
+def clock():
+    return Clock(microseconds=1)
+
+
+@pytest.fixture
+def aide(location, clock):
+    with Memory.open(location, settings={"embedding": {"model": "none"}}, clock=clock) as memory:
+        yield memory.agent("aide")
+
+
+def contents(page):
+    return sorted(fact.content for fact in page)
+
+
+def test_all_spellings_of_a_statement_have_one_place(aide):
+    first = aide.remember("Lisbon", subject="Ana", predicate="lives in")
+    moved = aide.remember("Porto", subject="ANA", predicate="resides_in")
+    assert moved.supersedes_id == first.id
+    assert (moved.subject, moved.predicate) == ("ANA", "resides_in")  # as it was written
+    assert moved.to_dict()["predicate_key"] == "lives in"
+    for subject, predicate in (("ana", "Lives In"), ("Ana", "live in"), ("Ana", None)):
+        assert contents(aide.facts(subject, predicate)) == ["Porto"]
+    assert [fact.id for fact in aide.history(first.id)] == [first.id, moved.id]
+
+
+def test_values_stand_side_by_side_where_a_subject_has_many(aide):
+    jazz = aide.remember("jazz", subject="user", predicate="likes")
+    oboe = aide.remember("the oboe", subject="I", predicate="loves")
+    assert contents(aide.facts("user", "likes")) == ["jazz", "the oboe"]
+    blues = aide.correct(jazz.id, "blues")
+    assert contents(aide.facts("user", "likes")) == ["blues", "the oboe"]
+    assert (blues.supersedes_id, aide.get(jazz.id).validity) == (jazz.id, "superseded")
+    assert [fact.id for fact in aide.history(blues.id)] == [jazz.id, blues.id]
+    assert [fact.id for fact in aide.history(oboe.id)] == [oboe.id]
+
+
+def test_what_is_said_again_is_confirmed(aide):
+    first = aide.remember("Lisbon", subject="Ana", predicate="lives in")
+    turn = aide.observe("I am still in Lisbon.", speaker="Ana")
+    again = aide.remember("lisbon.", subject="ana", predicate="lives_in", source_episode_id=turn.id)
+    assert (again.id, again.content) == (first.id, "Lisbon")
+    assert again.last_confirmed_at > first.last_confirmed_at
+    assert [link.target_id for link in aide.links(first.id, relation="derived_from")] == [turn.id]
+    assert [event.event_type for event in aide.events(first.id)][-1] == "fact_created"
+    assert len(aide.history(first.id)) == 1
+
+
+@pytest.mark.parametrize(
+    "news", [{"permanence": "permanent"}, {"valid_from": "2020-01-01"}, {"tags": ["home"]}, {"metadata": {"by": "Bo"}}]
+)
+def test_what_says_more_than_before_is_a_version(aide, news):
+    first = aide.remember("Lisbon", subject="Ana", predicate="lives in", confidence=0.9)
+    again = aide.remember("Lisbon", subject="Ana", predicate="lives in", confidence=0.9, **news)
+    assert again.supersedes_id == first.id
+
+
+def test_a_confirmation_is_made_once_for_a_key(aide):
+    first = aide.remember("Lisbon", subject="Ana", predicate="lives in")
+    confirmed = aide.remember("Lisbon", subject="Ana", predicate="lives in", idempotency_key="k")
+    porto = aide.remember("Porto", subject="Ana", predicate="lives in")
+    assert aide.remember("Lisbon", subject="Ana", predicate="lives in", idempotency_key="k").id == first.id
+    assert confirmed.id == first.id
+    assert contents(aide.facts("Ana", "lives in")) == [porto.content]
+    with pytest.raises(InvalidInput, match="names no episode"):
+        aide.remember("Porto", subject="Ana", predicate="lives in", source_episode_id="nowhere")
+
+
+def test_a_subject_has_all_names_of_its_entity(aide):
+    before = aide.remember("Lisbon", subject="Cati", predicate="lives in")
+    entity = aide.entities.create("Catarina", "person", aliases=["Cati", "my sister"])
+    after = aide.remember("Porto", subject="Catarina", predicate="lives in")
+    assert after.supersedes_id == before.id
+    named = aide.remember("Faro", subject="my sister", predicate="lives in", entity_id=entity.id)
+    assert named.supersedes_id == after.id
+    for name in ("Catarina", "cati", "My sister"):
+        assert contents(aide.facts(name)) == ["Faro"]
+        profile = aide.entities.profile(name)
+        assert [fact.content for fact in profile.facts["lives in"]] == ["Lisbon", "Porto", "Faro"]
+
+
+def test_a_name_of_several_entities_stands_for_none_of_them(aide):
+    aide.entities.create("Ana Silva", "person", aliases=["Ana"])
+    aide.entities.create("Ana Costa", "person", aliases=["Ana"])
+    aide.remember("Lisbon", subject="Ana Silva", predicate="lives in")
+    aide.remember("Porto", subject="Ana", predicate="lives in")
+    assert contents(aide.facts("Ana Silva")) == ["Lisbon"]
+    assert contents(aide.facts("Ana")) == ["Porto"]
+
+
+def test_the_user_has_a_name_once_it_is_known(aide):
+    aide.remember("Lisbon", subject="user", predicate="lives in")
+    aide.remember("Ana", subject="I", predicate="is called")
+    moved = aide.remember("Porto", subject="Ana", predicate="lives in")
+    assert contents(aide.facts("user", "lives in")) == [moved.content]
+    assert [fact.content for fact in aide.entities.profile("user").facts["lives in"]] == ["Lisbon", "Porto"]
+    with pytest.raises(NotFound):
+        aide.entities.profile("nobody")
+
+
+def test_merged_entities_keep_values_that_stand_side_by_side(aide):
+    one, other = aide.entities.create("Ana", "person"), aide.entities.create("Ana Reis", "person")
+    aide.remember("jazz", subject="Ana", predicate="likes", entity_id=one.id)
+    aide.remember("fado", subject="Ana Reis", predicate="likes", entity_id=other.id)
+    aide.remember("Lisbon", subject="Ana", predicate="lives in", entity_id=one.id)
+    aide.remember("Porto", subject="Ana Reis", predicate="resides in", entity_id=other.id)
+    aide.entities.merge(one.id, other.id)
+    assert contents(aide.facts("Ana Reis")) == ["Porto", "fado", "jazz"]
