@@ -80,7 +80,7 @@ def fill(memory, name, *, tenant="default", turns=12):
         OneCall(memory.parts.store), {"runs": [run_of(name, tenant, seen[5], state) for state in ("done", "running")]}
     )
     memory.flush()
-    return agent.erase([seen[6], seen[7]])
+    return agent.erase([seen[6], seen[7]]).ids
 
 
 def run_of(name, tenant, episode, status):
@@ -92,6 +92,7 @@ def run_of(name, tenant, episode, status):
         "id": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{tenant} {name} {status}")),
         "kind": "summary",
         "agent": name,
+        "user_id": "",
         "status": status,
         "worker": "w",
         "lease_until": TIME,
@@ -119,7 +120,7 @@ EXTRA_ROWS = {
         | {"id": "n1", "prompt_version": "p", "episode_ids": ["a,b", "ß"], "report": ODD}
     ],
     "access_keys": [
-        dict.fromkeys(("agent", "expires_at", "last_used_at"))
+        dict.fromkeys(("agent", "user_id", "expires_at", "last_used_at"))
         | {"tenant_id": "acme", "id": "k1", "role": "admin", "name": "ß", "digest": "d"}
         | {"created_at": TIME, "revoked_at": TIME}
     ],

@@ -107,7 +107,7 @@ def learns(act, **options):
 
 
 def erase(scene):
-    return scene.agent.erase([scene.ids["home"], scene.ids["turn3"], scene.ids["secret"]])
+    return scene.agent.erase([scene.ids["home"], scene.ids["turn3"], scene.ids["secret"]]).ids
 
 
 def count(state, table, text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
@@ -20,8 +20,10 @@ from engrain.agent.wiring.acts import new_act, new_id
 from engrain.agent.wiring.arguments import parse_interval, parse_scope
 from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
+from engrain.agent.writes.erasures import erase_memories
 from engrain.agent.writes.memories import replace_fact, store_fact, store_memory
 from engrain.domain import checks
+from engrain.domain.memories.erasure import Cascade, ErasureReport
 from engrain.domain.memories.predicates import free_text_predicate
 from engrain.domain.records import (
     DECAY_RATES,
@@ -34,9 +36,7 @@ from engrain.domain.records import (
     Rule,
 )
 from engrain.domain.text.categories import fact_category
-from engrain.errors import InvalidInput
-from engrain.storage.selection import load_memories
-from engrain.storage.transaction import for_every_user
+from engrain.errors import Forbidden, InvalidInput
 from engrain.storage.write import changes, removal
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from engrain.domain.memories.routing import HandledInput, Routing
     from engrain.domain.runs.summaries import Summary
     from engrain.portability.imports import ImportReport
-    from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words
 
 
@@ -283,35 +282,28 @@ class Agent(Queries):
         parts.buffers.drop_recent([forgotten])
         return forgotten
 
-    def erase(self, ids: words.Ids) -> list[str]:
-        """Erase memories for good, with their vectors and links; give the ids that went.
+    def erase(
+        self, ids: words.Ids, *, cascade: words.CascadeOfErasure = "none", grant: words.KeyGrant | None = None
+    ) -> ErasureReport:
+        """Erase memories for good, with their vectors and links; report what went, and what was derived from it.
 
         This cannot be undone. Memories that this agent does not see are left alone. The event `memory_erased` stays,
         with a digest of what was there, and other events lose its text; the id is never taken again. Messages that wait
         for the database in this process go, too.
 
+        Copies in pools and of pools, summaries, reflections and what was learned keep the text of what they were
+        derived from: the report names them (`derived`), or they go with it. `cascade` "seen" erases those that this
+        agent sees, "tenant" those of every agent, which a key of one agent may not.
+
         Raises:
-            InvalidInput: an id that is no text; nothing was erased.
+            InvalidInput: an id that is no text, or an unknown `cascade`; nothing was erased.
+            Forbidden: `cascade` "tenant" with a key of one agent.
         """
         names = checks.required_names(ids, name="id")
-        parts = self._parts()
-        if not names:
-            return []
-        going: list[MemoryRecord] = []
-
-        @for_every_user  # what was learned from them, by whomever, loses its source
-        def erase(work: UnitOfWork) -> list[str]:
-            if parts.buffers.recent is not None:
-                going[:] = load_memories(work, names)
-            return removal.erase(work, names)
-
-        waiting = parts.buffers.erase(self._caller, names)
-        try:
-            erased = parts.store.write(new_act(parts, self._caller), erase)
-        finally:
-            parts.note_cache.drop_agent(self._caller)
-            parts.buffers.drop_recent(going)
-        return [*erased, *(id_ for id_ in waiting if id_ not in erased)]
+        chosen = checks.choice(cascade, get_args(Cascade), name="cascade")
+        if chosen == "tenant" and grant is not None and grant.is_bound:
+            raise Forbidden("the key speaks for one agent or user, not for all of the tenant; use the cascade seen")
+        return erase_memories(self._parts(), self._caller, names, chosen)
 
     def link(
         self,

@@ -102,11 +102,12 @@ def episode_cleaned(act: Act, episode: Episode, why: Removal, ids: Callable[[], 
     return memory_event(act, "episode_cleaned", episode, ids, payload={"reason": why, "session": episode.session})
 
 
-def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
-    """A memory was erased; only a digest of it is left."""
-    return memory_event(
-        act, "memory_erased", memory, ids, payload={"kind": memory.kind, "digest": digest_memory(memory)}
-    )
+def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str], *, origin: str | None = None) -> Event:
+    """A memory was erased, or one that was derived from `origin`; only a digest of it is left."""
+    payload = {"kind": memory.kind, "digest": digest_memory(memory)}
+    if origin is not None:
+        payload["derived_from"] = origin
+    return memory_event(act, "memory_erased", memory, ids, payload=payload)
 
 
 def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:

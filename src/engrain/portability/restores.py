@@ -72,8 +72,8 @@ class RestoreOptions:
 
     @property
     def is_bound(self) -> bool:
-        """True if it is asked for by a key of one agent."""
-        return self.grant is not None and self.grant.agent is not None
+        """True if it is asked for by a key of one agent or user."""
+        return self.grant is not None and self.grant.is_bound
 
 
 def restore(

@@ -88,9 +88,9 @@ def check_signature(
         Forbidden: `untrusted` with a key that is bound to one agent.
         UnusableBackup: nobody signed it, another installation did, or it was edited since.
     """
-    is_bound = grant is not None and grant.agent is not None
+    is_bound = grant is not None and grant.is_bound
     if untrusted and is_bound:
-        raise Forbidden("the key speaks for one agent alone, which restores signed backups only; leave untrusted out")
+        raise Forbidden("the key speaks for one agent or user, which restores signed backups only; leave untrusted out")
     if untrusted or (signature is not None and hmac.compare_digest(signature, key.sign(bytes.fromhex(sha256)))):
         return
     choice = (

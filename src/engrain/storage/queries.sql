@@ -22,9 +22,20 @@ UNION ALL SELECT id, FALSE FROM facts WHERE tenant_id = :tenant_id AND id IN :id
 UNION ALL SELECT id, FALSE FROM rules WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, TRUE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
 
+-- derived_of --
+-- List the memories that were derived from some, with the one each was derived from
+SELECT source_id, target_id FROM memory_links
+WHERE tenant_id = :tenant_id AND target_kind IN ('episode', 'fact', 'rule') AND target_id IN :ids
+    AND relation = 'derived_from'
+UNION SELECT id, source_episode_id FROM facts
+WHERE tenant_id = :tenant_id AND source_episode_id IS NOT NULL AND source_episode_id IN :ids
+UNION SELECT id, source_episode_id FROM rules
+WHERE tenant_id = :tenant_id AND source_episode_id IS NOT NULL AND source_episode_id IN :ids
+ORDER BY 1, 2;
+
 -- active_fact --
--- Check whether an active fact of an agent's own scope, or of all, has an id
-SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id AND scope IN (:agent, 'global') AND validity = 'active';
+-- Check whether an active fact of some scopes has an id
+SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id AND scope IN :scopes AND validity = 'active';
 
 -- erased_among --
 -- List the erased ids among some, of tombstones in the caller's scopes

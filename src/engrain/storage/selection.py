@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.memories.fact_keys import fact_key
 from engrain.domain.records import KINDS, Fact, Kind, MemoryRecord
 from engrain.storage.rows import KIND_TABLES
@@ -51,9 +52,10 @@ def load_memories(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
 
 
 def is_active_fact(snapshot: Snapshot, id_: str) -> bool:
-    """Tell whether an active fact of the caller's own scope, or of `global`, has this id."""
-    named = {"tenant_id": snapshot.tenant_id, "agent": snapshot.agent, "id": id_}
-    return snapshot.one("active_fact", **named) is not None
+    """Tell whether an active fact has this id that the caller sees and that is no pool's."""
+    caller = snapshot.caller
+    scopes = snapshot.dialect.listed({GLOBAL_SCOPE, caller.agent, caller.own_scope, caller.shared_scope})
+    return snapshot.one("active_fact", tenant_id=snapshot.tenant_id, id=id_, scopes=scopes) is not None
 
 
 def find_erased(snapshot: Snapshot, ids: Sequence[str]) -> set[str]:

@@ -82,7 +82,6 @@ VERBS: tuple[Verb, ...] = (
         route="POST /erase",
         command="erase {ids}",
         operation="delete_memory",
-        field="ids",
     ),
     _agent(
         "link",

@@ -18,6 +18,7 @@ from engrain.domain.access.keys import Role as KeyRoleName
 from engrain.domain.checks import MAX_LIMIT
 from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
 from engrain.domain.maintenance.findings import FindingKind
+from engrain.domain.memories.erasure import Cascade
 from engrain.domain.memories.notes import SearchMode
 from engrain.domain.records import EntityType, Kind, MemoryRecord, Permanence, Relation, Role
 from engrain.domain.requests import Direction
@@ -66,6 +67,10 @@ Names: TypeAlias = Iterable[str] | str
 Id = Annotated[str, Word(sentence="Id of a memory, as a search gives it.", metavar="ID", id_of="memory")]
 OfMemory = Annotated[str, Word(sentence="Of the memory of this id alone.", metavar="ID", id_of="memory")]
 Ids = Annotated[Names, Word(sentence="Ids of memories.", option="--id", metavar="ID", id_of="memory")]
+CascadeOfErasure = Annotated[
+    Cascade,
+    Word(sentence="What was derived from it: none names it, seen erases what the agent sees of it, tenant all of it."),
+]
 Content = Annotated[
     str, Word(sentence="Text to remember, at most 10 MB.", example="I moved to Lisbon in May.", metavar="TEXT")
 ]

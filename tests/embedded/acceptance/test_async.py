@@ -44,7 +44,7 @@ def test_every_verb_does_what_memory_does(path, tmp_path):
             assert [each.id for each in await agent.history(fact.id)] == [fact.id, corrected.id]
             assert await agent.links(rule.id) == [link]
             assert await agent.entities.get(entity.id) == entity
-            assert await agent.erase(rule.id) == [rule.id]
+            assert (await agent.erase(rule.id)).ids == [rule.id]
             assert (await agent.events(rule.id, limit=1))[0].event_type == "memory_erased"
             return (
                 [report.added, {hit.memory.id for hit in answer} == {episode.id, fact.id}, gone == got],

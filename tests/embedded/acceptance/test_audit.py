@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engrain import Memory
+from engrain.domain.memories.erasure import ErasureReport
 from engrain.domain.pagination import Page
 from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
@@ -132,7 +133,7 @@ def secrets(agent):
 def test_what_is_erased_is_nowhere(memory, agent, secrets, path):
     memory.flush()
     kept = agent.observe("something harmless")
-    assert sorted(agent.erase(secrets)) == sorted(secrets)
+    assert sorted(agent.erase(secrets).ids) == sorted(secrets)
     for id_ in secrets:
         assert agent.get(id_) is None
         assert agent.history(id_) == agent.links(id_) == []
@@ -151,10 +152,11 @@ def test_erasing_twice_or_what_is_not_there_erases_nothing(memory, agent, secret
     own = agent.observe("mine").id
     memory.flush()  # or a vector that is made meanwhile is counted
     before = agent.stats()
-    assert stranger.erase(secrets) == memory.agent("colleague").erase(own) == agent.erase("0199-unknown") == []
+    for nobody, ids in ((stranger, secrets), (memory.agent("colleague"), own), (agent, "0199-unknown")):
+        assert nobody.erase(ids) == ErasureReport()
     assert agent.stats() == before
-    assert agent.erase([own, own, "0199-unknown"]) == [own]
-    assert agent.erase(own) == []
+    assert agent.erase([own, own, "0199-unknown"]).ids == [own]
+    assert not agent.erase(own)
 
 
 def test_of_an_erased_memory_the_others_keep_no_trace(agent):

@@ -23,7 +23,7 @@ def test_a_unique_prefix_is_the_memory(cli, ids):
     assert cli("link", unique, "supports", ids[1], "--json").json["source_id"] == ids[0]
     assert cli("forget", unique, "--json").json["id"] == ids[0]
     assert cli("get", unique, "--json").json["id"] == ids[0]  # what is forgotten is still there
-    assert cli("erase", unique, "--yes", "--json").json == {"ids": [ids[0]]}
+    assert cli("erase", unique, "--yes", "--json").json["ids"] == [ids[0]]
 
 
 def test_a_prefix_of_several_is_refused_and_names_a_few(cli, ids):

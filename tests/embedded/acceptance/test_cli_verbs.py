@@ -360,7 +360,7 @@ def test_erase_removes_and_says_what_was_not_there(cli):
     ran = cli("erase", one, "0199-unknown", "--yes")
     assert (ran.code, ran.out) == (0, f"erased {one}\n")
     assert "0199-unknown" in ran.err
-    assert cli("erase", two, "--yes", "--json").json == {"ids": [two]}
+    assert cli("erase", two, "--yes", "--json").json["ids"] == [two]
     assert [cli("get", id_).code for id_ in (one, two)] == [1, 1]
     gone = cli("erase", one, two, "--yes")
     assert (gone.code, gone.out) == (1, "")

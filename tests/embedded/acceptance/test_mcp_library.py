@@ -93,7 +93,7 @@ def test_what_is_not_there_is_an_answer(tools):
         tools.call("pools_query", name=NOBODY, query="x"),
     ]
     assert [(result["found"], result["answer"]) for result in absent] == [(False, None)] * len(absent)
-    assert answer(tools, "erase", ids=[NOBODY]) == {"ids": []}
+    assert answer(tools, "erase", ids=[NOBODY]) == {"ids": [], "erased": [], "waiting": [], "derived": []}
     for tool in ("history", "links", "events", "rules_applications"):
         assert answer(tools, tool, id=NOBODY)["items"] == []
 

@@ -54,7 +54,7 @@ def test_nothing_of_what_was_erased_stays_in_the_bytes_of_the_file(memory, path)
     ids = store_secrets(agent, secrets)
     assert len(found(path, secrets)) == SECRETS
     for start in range(0, SECRETS, 33):
-        assert len(agent.erase(ids[start : start + 33])) == 33
+        assert len(agent.erase(ids[start : start + 33]).ids) == 33
     assert found(path, secrets) == []
     memory.jobs.run("compaction")
     assert found(path, secrets) == []
@@ -67,7 +67,7 @@ def test_a_log_that_another_process_reads_is_cleared_by_the_next_write_that_find
     erased = agent.observe("the door code is zqsecret4711", role="user")
     reader = apsw.Connection(str(path))
     reader.execute("BEGIN; SELECT count(*) FROM episodes").fetchall()
-    assert agent.erase([erased.id]) == [erased.id]
+    assert agent.erase([erased.id]).ids == [erased.id]
     assert found(path, ["zqsecret4711"]) != []
     reader.execute("COMMIT")
     agent.observe("the tram is late", role="user")
@@ -86,8 +86,8 @@ def test_what_waits_in_this_process_is_erased_too(memory, path):
     locking.close()
     assert not waiting.is_stored
     ids = [waiting.episode.id, said.id]
-    assert memory.agent("other").erase(ids) == []
-    assert agent.erase(ids) == [waiting.episode.id]
+    assert memory.agent("other").erase(ids).ids == []
+    assert agent.erase(ids).ids == [waiting.episode.id]
     assert agent.working.messages() == []
     agent.hooks.message("the tram is late", role="user")
     assert [episode.content for episode in agent.hooks.recent().episodes] == ["the tram is late"]

@@ -43,6 +43,6 @@ class Attacked:
 @pytest.fixture(params=DATABASES)
 def attacked(request, tmp_path) -> Iterator[Attacked]:
     with memory_in(request.param, tmp_path) as memory:
-        app = create_app(memory, gate=Gate(memory, keys_required=True))
+        app = create_app(memory, gate=Gate(memory, keys_required=True), mcp_profile="all")
         with serving(app) as url, httpx2.Client(base_url=url, timeout=120) as client:
             yield Attacked(memory, client)

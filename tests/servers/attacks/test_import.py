@@ -50,7 +50,7 @@ def test_an_export_brings_nothing_back_that_was_erased(attacked, again):
         ids = [row["id"] for table in ("episodes", "facts", "rules") for row in everything(attacked.memory)[table]]
         ids.remove(kept.id)
         attacked.memory.agent("ana").erase(ids)
-    assert set(ana.erase(ids)) <= set(ids)
+    assert set(ana.erase(ids).ids) <= set(ids)
     assert "4711-safe" not in str(everything(attacked.memory))
     for _ in range(2):
         report = imported(attacked, key, content)

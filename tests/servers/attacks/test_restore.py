@@ -43,6 +43,7 @@ RUN = {
     "id": "0190-run",
     "kind": "consolidation",
     "agent": "sales",
+    "user_id": "",
     "status": "done",
     "worker": "w",
     "lease_until": TIME,

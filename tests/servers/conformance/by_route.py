@@ -20,7 +20,6 @@ from tests.support.asgi import serving
 AGENT, SESSION, REQUEST_ID, KEY = "Engrain-Agent", "Engrain-Session", "X-Request-ID", "Idempotency-Key"
 # What a value that is no object stands under.
 UNDER = {
-    "erase": "ids",
     "notes.summarize_old": "notes",
     "consolidation.is_session_consolidated": "is_consolidated",
     "consolidation.mark_session": "episodes",

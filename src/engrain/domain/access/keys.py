@@ -47,6 +47,11 @@ class Grant(Record):
     user_id: str | None = None
     role: Role
 
+    @property
+    def is_bound(self) -> bool:
+        """True if it acts for one agent or one user alone."""
+        return self.agent is not None or self.user_id is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessKey(Record):

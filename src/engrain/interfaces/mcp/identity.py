@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from engrain.domain.access.keys import Role, allows
+from engrain.domain.access.keys import Grant, Role, allows
 from engrain.domain.records import DEFAULT_TENANT
 from engrain.errors import Forbidden, InvalidInput
 
@@ -62,6 +62,19 @@ class Identity:
             tenant=self.tenant,
             session=session or context.session_id or self.session,
             request_id=context.request_id or self.request_id,
+        )
+
+    @property
+    def grant(self) -> Grant | None:
+        """Rights of the key that asks; None for whoever runs the memory."""
+        if self.is_operator and not self.is_bound and not self.is_user_bound:
+            return None
+        return Grant(
+            key_id=None,
+            tenant_id=self.tenant,
+            agent=self.agent_name if self.is_bound else None,
+            user_id=self.user if self.is_user_bound else None,
+            role=self.role,
         )
 
     @property

@@ -115,14 +115,14 @@ def _answer(signature: Signature, identity: Identity, context: RequestContext | 
     )
 
 
-def _caller_arguments(signature: Signature, identity: Identity) -> dict[str, str | None]:
-    """Return tenant and agent for a verb of the whole memory, which no argument gives."""
+def _caller_arguments(signature: Signature, identity: Identity) -> dict[str, Any]:
+    """Return what no argument gives: the grant, and of a verb of the whole memory tenant and agent."""
     if signature.verb.owner == "agent":
-        return {}
+        return {"grant": identity.grant} if "grant" in signature.caller_parameters else {}
     if "user" not in signature.caller_parameters:
         identity.check_every_user()
     names_agent = "agent" in signature.by_name or "agent" in signature.caller_parameters
-    made: dict[str, str | None] = {"agent": identity.agent_name} if names_agent else {}
+    made: dict[str, Any] = {"agent": identity.agent_name} if names_agent else {}
     if "user" in signature.caller_parameters:
         made["user"] = identity.user
     if "tenant" in signature.caller_parameters:

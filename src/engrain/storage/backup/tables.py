@@ -29,6 +29,7 @@ AGENT, GLOBAL = ":agent", "'global'"
 Share: TypeAlias = "Sequence[Mapping[str, str]]"
 NOTHING: Share = ()
 _WITH_REFERENCES: Share = ({},)
+_PRIVATE: Share = ({"scope": AGENT},)
 _WRITTEN: Share = ({"scope": AGENT}, {"scope": GLOBAL, "agent": AGENT})
 
 
@@ -139,7 +140,7 @@ _EVENTS_OF = " OR ".join(
     [
         "kept.memory_id IS NULL",
         *(memory_exists(table, "memory_id", _own("memory")) for table in MEMORIES),
-        memory_exists("tombstones", "memory_id", "memory.scope = :agent"),
+        memory_exists("tombstones", "memory_id", _share_condition(_PRIVATE, "memory")),
     ]
 )
 _RUN_EXISTS = memory_exists("runs", "run_id", "memory.agent = :agent AND memory.status <> 'running'")
@@ -166,7 +167,7 @@ TABLES: Mapping[str, Table] = {
         columns=_columns("tenant_id scope session", first_seen_at="time", consolidated_at="time"),
         key=("tenant_id", "scope", "session"),
         where="kept.consolidated_at IS NOT NULL",
-        share=({"scope": AGENT},),
+        share=_PRIVATE,
         unrecorded=("first_seen_at", "consolidated_at"),
     ),
     "facts": _memories(
@@ -208,9 +209,7 @@ TABLES: Mapping[str, Table] = {
         share_references={"memory_id": "memory", "run_id": "run"},
         share_where=_OF_THE_BACKUP,
     ),
-    "tombstones": Table(
-        columns=_columns("tenant_id id kind scope digest", erased_at="time"), share=({"scope": AGENT},)
-    ),
+    "tombstones": Table(columns=_columns("tenant_id id kind scope digest", erased_at="time"), share=_PRIVATE),
     # A machine's business and no memory; an old file would let in again who was shut out since.
     "jobs": Table(columns=_columns(of="jobs"), is_local=True, share=NOTHING),
     "access_keys": Table(columns=_columns("digest", of="access_keys"), is_local=True, share=NOTHING),

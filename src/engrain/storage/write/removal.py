@@ -6,14 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
-from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
+from engrain.domain.memories.erasure import DerivedMemory, Erasure
+from engrain.domain.records import GLOBAL_SCOPE, KINDS, Episode, Fact, MemoryRecord, Rule
 from engrain.storage import selection
 from engrain.storage.transaction import for_every_user, repeatable
 from engrain.storage.write import updates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from engrain.domain.memories.erasure import Cascade
+    from engrain.domain.records import Kind
     from engrain.storage.unit_of_work import UnitOfWork
 
 
@@ -60,13 +63,97 @@ def erase(work: UnitOfWork, ids: Sequence[str]) -> list[str]:
     event `memory_erased`; the id is never used again. Locked whole before anything of them goes: whoever links them, or
     writes down what happened to one, has finished by then, or finds nothing.
     """
-    work.backend.lock_removal(work, ids)
+    return [memory.id for memory, _ in _erase_all(work, _lock_going(work, ids), {})]
+
+
+def erase_with_derived(
+    work: UnitOfWork, ids: Sequence[str], cascade: Cascade
+) -> tuple[list[tuple[MemoryRecord, Erasure]], list[DerivedMemory]]:
+    """Remove memories as `erase` does, with what was derived from them; returns what went, and what is left of it.
+
+    Derived from a memory is whatever is linked `derived_from` it, or names it in `source_episode_id`, and so on. Of
+    what is left the caller is told what it sees alone; whoever is bound to a user leaves what is everybody's.
+    """
+    roots = [memory.id for memory in selection.load_memories(work, ids)]
+    everywhere = cascade == "tenant"
+    derived = _find_derived(work, roots, everywhere=everywhere)
+    while True:
+        staying = [memory for memory in selection.load_memories(work, sorted(derived)) if _stays(work, memory, cascade)]
+        going = sorted(derived.keys() - {memory.id for memory in staying})
+        locked = _lock_going(work, [*roots, *going], everywhere=everywhere)
+        later = _find_derived(work, roots, everywhere=everywhere)
+        if later.keys() <= derived.keys():  # else somebody derived more before all was locked
+            break
+        derived |= later
+    left = [
+        DerivedMemory(id=memory.id, kind=memory.kind, scope=memory.scope, derived_from=derived[memory.id])
+        for memory in staying
+    ]
+    return _erase_all(work, locked, derived), left
+
+
+def _stays(work: UnitOfWork, memory: MemoryRecord, cascade: Cascade) -> bool:
+    """Tell whether a derived memory stays: all do, or those of everybody where the caller is bound to a user."""
+    return cascade == "none" or (work.act.caller.is_user_bound and memory.user_id is None)
+
+
+def _find_derived(work: UnitOfWork, roots: Sequence[str], *, everywhere: bool) -> dict[str, str]:
+    """Find what was derived from some memories, step by step, each with the one of them that it comes from."""
+    origins: dict[str, str] = {}
+    step = {id_: id_ for id_ in roots}
+    while step:
+        rows = work.rows("derived_of", tenant_id=work.tenant_id, ids=work.dialect.listed(sorted(step)))
+        found = {id_: step[source] for id_, source in rows if id_ not in origins and id_ not in roots}
+        if not everywhere and found:
+            visible = {memory.id for memory in selection.load_memories(work, sorted(found))}
+            found = {id_: root for id_, root in found.items() if id_ in visible}
+        origins |= found
+        step = found
+    return origins
+
+
+def _lock_going(work: UnitOfWork, ids: Sequence[str], *, everywhere: bool = False) -> list[tuple[int, MemoryRecord]]:
+    """Lock what goes: what the caller sees of some ids, or whoever's they are."""
+    work.backend.lock_removal(work, ids, everywhere=everywhere)
     work.backend.clear_log(work)
-    found = selection.load_visible(work, ids, lock=work.dialect.lock_whole)
-    for doc, memory in found:
-        updates.check_change(work, memory)
-        _erase(work, doc, memory)
-    return [memory.id for _, memory in found]
+    if not everywhere:
+        return selection.load_visible(work, ids, lock=work.dialect.lock_whole)
+    kinds: Sequence[Kind] = KINDS if ids else ()
+    lock = work.dialect.lock_whole
+    return [row for kind in kinds for row in selection.load_by_ids(work, kind, work.tenant_id, ids, lock=lock)]
+
+
+def _erase_all(
+    work: UnitOfWork, going: Sequence[tuple[int, MemoryRecord]], origins: Mapping[str, str]
+) -> list[tuple[MemoryRecord, Erasure]]:
+    """Erase memories that are locked; `origins` has those that went for the sake of another.
+
+    Raises:
+        InvalidInput: the caller may not change one that was named; nothing was erased.
+    """
+    for _, memory in going:
+        if memory.id not in origins:
+            updates.check_change(work, memory)
+    scopes = {memory.id: memory.scope for _, memory in going}
+    return [
+        (
+            memory,
+            Erasure(
+                id=memory.id,
+                kind=memory.kind,
+                scope=memory.scope,
+                digest=_erase(work, doc, memory, _origin(memory, origins.get(memory.id), scopes)),
+                erased_at=work.act.at,
+                derived_from=origins.get(memory.id),
+            ),
+        )
+        for doc, memory in going
+    ]
+
+
+def _origin(memory: MemoryRecord, origin: str | None, scopes: Mapping[str, str]) -> str | None:
+    """Return the origin of a memory for its event, where whoever sees the event could see the origin."""
+    return origin if origin is not None and scopes.get(origin) in {memory.scope, GLOBAL_SCOPE} else None
 
 
 def remove(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
@@ -92,10 +179,13 @@ def remove(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
     work.index.erase(work, doc, memory, work.act.at)
 
 
-def _erase(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
+def _erase(work: UnitOfWork, doc: int, memory: MemoryRecord, origin: str | None) -> str:
+    """Erase one memory; returns its digest."""
     named = {"tenant_id": memory.tenant_id, "id": memory.id}
     work.run("erase_event_payloads", **named, payload=work.dialect.json({}))
     remove(work, doc, memory)
-    tombstone = {"kind": memory.kind, "scope": memory.scope, "digest": events.digest_memory(memory)}
-    work.run("add_tombstone", **named, **tombstone, erased_at=work.at)
-    work.record(events.memory_erased(work.act, memory, work.ids))
+    event = events.memory_erased(work.act, memory, work.ids, origin=origin)
+    digest = str(event.payload["digest"])
+    work.run("add_tombstone", **named, kind=memory.kind, scope=memory.scope, digest=digest, erased_at=work.at)
+    work.record(event)
+    return digest

@@ -74,7 +74,7 @@ SAYS: Mapping[str, Callable[[Any, Arguments], str]] = {
     "correct": _remembered,
     "confirm": lambda memory, _: f"confirmed ({memory.kind}): {memories.summary(memory)}",
     "forget": _forgotten,
-    "erase": lambda ids, _: "\n".join(f"erased {id_}" for id_ in ids),
+    "erase": lambda report, _: "\n".join(f"erased {id_}" for id_ in report.ids),
     "link": lambda link, _: f"linked: {link.source_id} {link.relation} {link.target_id}",
     "rules.add": lambda rule, _: f"added rule {rule.id} ({rule.maturity})",
     "rules.mark_helpful": _marked,
@@ -91,8 +91,12 @@ SAYS: Mapping[str, Callable[[Any, Arguments], str]] = {
 }
 NOTES: Mapping[str, Callable[[Any, Arguments], Iterable[str]]] = {
     "recall": _evidence,
-    "erase": lambda ids, arguments: [
-        f"note: no memory {id_} is visible to this agent" for id_ in arguments["ids"] if id_ not in ids
+    "erase": lambda report, arguments: [
+        *(f"note: no memory {id_} is visible to this agent" for id_ in arguments["ids"] if id_ not in report.ids),
+        *(
+            f"note: {memory.kind} {memory.id} in {memory.scope} was derived from {memory.derived_from} and stays"
+            for memory in report.derived
+        ),
     ],
     "summarize": lambda summary, _: (
         [] if summary.memory_id is None else [f"note: kept as {summary.memory_id} by run {summary.run_id}"]
