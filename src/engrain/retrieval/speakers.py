@@ -21,6 +21,14 @@ _WRITTEN_WORD = re.compile(r"\w+")
 _NAMED = re.compile(r"(\w+)(?:['\u2019]s\b)?")
 _USER_WORDS = frozenset({"i", "me", "my", "mine", "myself"})
 _ASSISTANT_WORDS = frozenset({"you", "your", "yours", "yourself"})
+# "the restaurant you recommended": the assistant said it, whoever is asking for it.
+_SAID_BY_ASSISTANT = re.compile(
+    r"\byou(?:['\u2019]ve| have| had| just| also| once)* (?:advised|described|explained|gave|given|listed|mentioned|"
+    r"proposed|provided|recommended|said|showed|shown|suggested|told|wrote|written)\b"
+    r"|\bdid you (?:advise|describe|explain|give|list|mention|propose|provide|recommend|say|show|suggest|tell|write)\b",
+    re.IGNORECASE,
+)
+_OUR_TALK = re.compile(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +42,16 @@ class SpeakerRef:
 def find_speaker(text: str, speakers: Sequence[str]) -> SpeakerRef | None:
     """Find the one speaker that a query names; else the user for "I" and "my", else the assistant for "you" and "your".
 
-    None where it names several, or refers to none.
+    The assistant for what "you recommended", "said" or "wrote". None where it names several, is about "our
+    conversation", or refers to none.
     """
     named = [speaker for speaker in speakers if mentions_speaker(text, speaker)]
     if named:
         return SpeakerRef(speaker=named[0]) if len(named) == 1 else None
+    if _SAID_BY_ASSISTANT.search(text):
+        return SpeakerRef(role="assistant")
+    if _OUR_TALK.search(text):
+        return None
     own = set(words(text))
     if own & _USER_WORDS:
         return SpeakerRef(role="user")
