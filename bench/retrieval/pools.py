@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 1_000
 """As many hits as an answer can have."""
-SESSION = "session"
+SESSION, NOVELTY, SPREAD = "session", "novelty", "spread"
 _COMPLETING = "vector"  # judges what the other lists hold too, however far down its own that is
 _CHECKED = 50
 _SAME = 9  # decimals: two ways to add up one score differ in the sixteenth
@@ -38,7 +38,9 @@ class Pool:
     """The candidates of one question in the order of ties, newest first, then by id.
 
     `shares`: float64[candidates, channels], what a channel gives at weight 1. Of `session` nothing is kept, since it
-    follows from the others: those in `judged_before` it. `sessions`: int64[candidates], numbered from 0.
+    follows from the others: those in `judged_before` it; nor of `novelty` and `spread`, which follow from the whole
+    score. `sessions`: int64[candidates], numbered from 0. `repetition`: float64[candidates], the share of a question
+    that the query has. `counts`: the question counts or adds up, so that sessions spread.
     """
 
     question: Question
@@ -48,6 +50,8 @@ class Pool:
     judged_before: frozenset[str]
     shares: NDArray[np.float64]
     sessions: NDArray[np.int64]
+    repetition: NDArray[np.float64]
+    counts: bool
 
 
 class NotReproduced(Exception):
@@ -97,6 +101,10 @@ def ranked(pool: Pool, weights: NDArray[np.float64], most: int) -> NDArray[np.in
     scores = base + pool.shares[:, ~before] @ weights[:, ~before].T
     if SESSION in pool.channels:
         scores += _best_of_session(base, pool.sessions) * weights[:, pool.channels.index(SESSION)]
+    if NOVELTY in pool.channels:
+        scores -= scores * np.outer(pool.repetition, weights[:, pool.channels.index(NOVELTY)])
+    if SPREAD in pool.channels and pool.counts:
+        scores -= _better_of_session(scores, pool.sessions) * weights[:, pool.channels.index(SPREAD)]
     order = np.argsort(-np.round(scores, _SAME), axis=0, kind="stable")
     return order[:most].astype(np.int64)
 
@@ -109,13 +117,17 @@ def pool_of(question: Question, conversation: str, deep: Sequence[Hit], preset: 
     kept.sort(key=lambda row: deep[row].memory.happened_at, reverse=True)
     channels = tuple(preset.weights)
     names = {session: number for number, session in enumerate(sorted({place(deep[row])[0] for row in kept}))}
-    at_one = np.zeros((len(kept), len(channels)))
+    at_one, repetition = np.zeros((len(kept), len(channels))), np.zeros(len(kept))
     before: set[str] = set()
     for at, row in enumerate(kept):
         seen: list[str] = []
         for share in shares[row]:
             if share.channel == SESSION:
                 before |= set(seen)
+                continue
+            if share.channel == NOVELTY:
+                repetition[at] = 1.0 - share.raw
+            if share.channel in (NOVELTY, SPREAD):
                 continue
             seen.append(share.channel)
             if share.weight and (share.channel == _COMPLETING or (share.rank or 0) <= preset.depth):
@@ -128,6 +140,8 @@ def pool_of(question: Question, conversation: str, deep: Sequence[Hit], preset: 
         judged_before=frozenset(before),
         shares=at_one,
         sessions=np.array([names[place(deep[row])[0]] for row in kept], np.int64),
+        repetition=repetition,
+        counts=any(share.channel == SPREAD for of in shares for share in of),
     )
 
 
@@ -135,3 +149,14 @@ def _best_of_session(base: NDArray[np.float64], sessions: NDArray[np.int64]) -> 
     best = np.full((int(sessions.max(initial=-1)) + 1, base.shape[1]), -np.inf)
     np.maximum.at(best, sessions, base)
     return np.asarray(best[sessions])
+
+
+def _better_of_session(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The number of better candidates of its session, for each candidate under each setting."""
+    better = np.zeros_like(scores)
+    for setting, column in enumerate(scores.T):
+        order = np.lexsort((-column, sessions))
+        is_first = np.concatenate([[True], sessions[order[1:]] != sessions[order[:-1]]])
+        places = np.arange(len(order))
+        better[order, setting] = places - places[is_first][np.cumsum(is_first) - 1]
+    return better

@@ -59,6 +59,7 @@ ENGRAIN = Preset(
         "statement": 0.3,
         "moment": 0.1,
         "novelty": 1.0,
+        "spread": 0.1,
     },
     merges_repeats=True,
     evidence=Calibration(intercept=-10.17, score=6.32, cover=2.08),

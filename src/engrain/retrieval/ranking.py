@@ -7,6 +7,7 @@ A new signal is a function of columns and its line in `SIGNALS`; how much it cou
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
     from engrain.retrieval.time_expressions import Span
 
+# Questions whose answer is counted or added up over several conversations.
+_COUNTING = re.compile(
+    r"\b(?:how (?:many|much)|total|combined|altogether|wie ?viele?|insgesamt|combien|cu\u00e1nt[ao]s?|quant[aeio]s?"
+    r"|hoeveel|\u0441\u043a\u043e\u043b\u044c\u043a\u043e)\b",
+    re.IGNORECASE,
+)
 _MICROSECONDS_A_DAY: Final = 86_400e6
 _AGES: Final = np.array([days for days, _ in decay.AGE_STEPS])
 _AGE_MULTIPLIERS: Final = np.array([*(left for _, left in decay.AGE_STEPS), decay.LEAST_AGE_MULTIPLIER])
@@ -69,7 +76,7 @@ def session(candidates: RankingInput) -> Gains:
     """
     keys = candidates.traits["session"]
     order = np.argsort(keys, kind="stable")
-    is_first = np.concatenate([[True], keys[order[1:]] != keys[order[:-1]]])
+    is_first = _begins_group(keys[order])
     best = np.maximum.reduceat(candidates.scores[order], np.flatnonzero(is_first))
     raws = np.empty(len(keys))
     raws[order] = best[np.cumsum(is_first) - 1]
@@ -125,6 +132,21 @@ def novelty(candidates: RankingInput) -> Gains:
     return Gains(1.0 - lost, -lost * candidates.scores, lost > 0)
 
 
+def spread(candidates: RankingInput) -> Gains:
+    """The loss of a candidate by those of its session that are better, where a question counts or adds up.
+
+    Its parts were told in several sessions, and the best one's turns fill the answer otherwise. `raw` is the number of
+    better ones.
+    """
+    better = np.zeros(len(candidates.scores))
+    if _COUNTING.search(candidates.text):
+        order = np.lexsort((-candidates.scores, candidates.traits["session"]))
+        is_first = _begins_group(candidates.traits["session"][order])
+        places = np.arange(len(order))
+        better[order] = places - places[is_first][np.cumsum(is_first) - 1]
+    return Gains(better, -better, better > 0)
+
+
 def age(candidates: RankingInput) -> Gains:
     """The loss of the whole score with the time since the last change, in steps; `raw` is the share that is left."""
     days = _count_days(candidates.traits["created_at"], candidates.now)
@@ -132,7 +154,7 @@ def age(candidates: RankingInput) -> Gains:
     return Gains(left, candidates.scores * (left - 1.0))
 
 
-# In the order of their use: the session reads the fused scores, novelty and age the whole score.
+# In the order of their use: the session reads the fused scores; novelty, spread and age the whole score.
 SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "session": session,
     "speaker": speaker,
@@ -142,6 +164,7 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "recency": recency,
     "confidence": confidence,
     "novelty": novelty,
+    "spread": spread,
     "age": age,
 }
 
@@ -173,6 +196,11 @@ def effective_confidence(traits: NDArray[Any], now: datetime) -> NDArray[np.floa
     confirmed_at = traits["confirmed_at"]
     days = np.maximum(_count_days(confirmed_at, now), 0.0)
     return np.where(confirmed_at == NEVER, 0.0, traits["confidence"] * np.exp(-traits["decay_rate"] * days))
+
+
+def _begins_group(keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """True for the first of each run of equal keys."""
+    return np.concatenate([[True], keys[1:] != keys[:-1]])
 
 
 def _count_days(moments: NDArray[np.int64], now: datetime) -> NDArray[np.float64]:

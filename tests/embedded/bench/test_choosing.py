@@ -122,6 +122,8 @@ def pool(conversation, *, wants):
         judged_before=frozenset(),
         shares=shares,
         sessions=np.zeros(41, np.int64),
+        repetition=np.zeros(41),
+        counts=False,
     )
 
 

@@ -148,7 +148,10 @@ def test_an_assistant_that_tells_something_says_something(content):
 
 def test_repetition_is_the_share_of_a_question_that_the_query_has():
     query = terms(QUERY)
+    assert repetition("What name did I give my cat?", query) == pytest.approx(2 / 3)
     assert repetition("What did I call my cat?", query) == 0.5
+    # Another question about the same, of which a half is not in the query.
+    assert repetition("What food and vet does my cat named Miso have?", query) == 0.0
     assert repetition("What's my cat's name?", query) == 1.0
     assert repetition("Where did the black cat of Ana sleep?", query) == 0.0
     assert repetition("What did you say?", query) == 0.0

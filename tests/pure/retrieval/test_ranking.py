@@ -156,5 +156,26 @@ def test_age_takes_its_share_of_the_whole_score_and_says_so(days, left):
     assert Explanation(preset="notes", contributions=found[1]).score == pytest.approx((0.7 + 0.2 * 0.5) * left)
 
 
+@pytest.mark.parametrize(
+    "text", ["How many trams are there?", "What did I spend in total?", "Wie viele Katzen habe ich?"]
+)
+def test_a_question_that_counts_takes_from_a_candidate_for_each_better_one_of_its_session(text):
+    known = {ref: traits(session="friday" if ref == 2 else "monday") for ref in (1, 2, 3, 4)}
+    scores = {1: 0.9, 2: 0.5, 3: 0.8, 4: 0.7}
+    found = judged(scores, known, {"spread": 0.1}, text)
+    shares = {ref: gained(found, ref, "spread") for ref in scores}
+    assert {ref: share and (share.raw, share.value) for ref, share in shares.items()} == {
+        1: None,
+        2: None,
+        3: (1.0, -0.1),
+        4: (2.0, -0.2),
+    }
+
+
+def test_a_question_that_does_not_count_takes_nothing():
+    known = {1: traits(session="monday"), 2: traits(session="monday")}
+    assert gained(judged({1: 0.9, 2: 0.8}, known, {"spread": 0.1}, "Which trams?"), 2, "spread") is None
+
+
 def test_judges_know_no_channel_of_the_lists():
     assert not ranking.SIGNALS.keys() & {"vector", "keyword", "entity", "newest", "important", "tfidf"}
