@@ -175,7 +175,7 @@ def _answer(
         hits, dropped = _choose(snapshot, request, query, candidates, echoes=found.echoes)
         count = len(candidates.docs)
         best = _best_statement(snapshot, request, query, candidates, hits=hits)
-    chance, level = _evidence(query, best, about, lists)
+    chance, level = _evidence(query, best, hits, about=about, lists=lists)
     answer = Answer(
         query=query.text,
         preset=query.preset.name,
@@ -211,17 +211,19 @@ def _best_statement(
 
 
 def _evidence(
-    query: SearchQuery, best: Hit | None, about: str, lists: Mapping[str, object]
+    query: SearchQuery, best: Hit | None, hits: Sequence[Hit], *, about: str, lists: Mapping[str, object]
 ) -> tuple[float | None, EvidenceLevel | None]:
-    """The chance and level of evidence, none for small talk; None without a calibration, vectors or words."""
+    """The chance and level of evidence, none for small talk; None without channels that tell, and without words."""
+    judged = [] if best is None else [best]
     calibration, query_terms = query.preset.evidence, terms(about)
+    if calibration is None or "vector" not in lists:
+        calibration = next((found for name, found in evidence.BY_CHANNEL.items() if name in lists), None)
+        judged += [hit for hit in hits if hit is not best and repeats.is_statement(hit.memory, query.text)]
     if calibration is None or query.limit == 0:
         return None, None
     if is_small_talk(query.text):
         return 0.0, "none"
-    if "vector" not in lists or not query_terms:
-        return None, None
-    return evidence.assess(calibration, best, set(query_terms))
+    return evidence.assess(calibration, judged, set(query_terms)) if query_terms else (None, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Contribution, Explanation, Hit
-from engrain.retrieval.evidence import Calibration, assess
+from engrain.retrieval.evidence import BY_CHANNEL, Calibration, assess
 from engrain.retrieval.presets import ENGRAIN
 from tests.support.sample_records import episode
 
 PLAIN = Calibration(intercept=-2.0, score=2.0, cover=2.0)
 
 
-def hit(score: float, *matched: str) -> Hit:
-    share = Contribution(channel="vector", rank=1, raw=score, weight=1.0, value=score)
+def hit(score: float, *matched: str, channel: str = "vector") -> Hit:
+    share = Contribution(channel=channel, rank=1, raw=score, weight=1.0, value=score)
     why = Explanation(preset="engrain", contributions=(share,), matched_terms=matched)
     return Hit(score=score, memory=episode("tram"), why=why)
 
 
 def test_the_chance_is_logistic_in_score_and_cover():
-    chance, level = assess(PLAIN, hit(0.5, "tram", "ana"), {"tram", "river"})  # names are not asked for
+    chance, level = assess(PLAIN, [hit(0.5, "tram", "ana")], {"tram", "river"})  # names are not asked for
     assert chance == pytest.approx(1 / (1 + math.exp(-(-2.0 + 2.0 * 0.5 + 2.0 * 0.5))))
     assert level == "weak"
 
@@ -32,20 +32,30 @@ def test_the_chance_is_logistic_in_score_and_cover():
     ("score", "level"), [(0.0, "none"), (0.57, "none"), (0.58, "weak"), (1.42, "weak"), (1.43, "strong")]
 )
 def test_the_levels_begin_at_their_thresholds(score, level):
-    assert assess(PLAIN, hit(score), {"tram"})[1] == level
+    assert assess(PLAIN, [hit(score)], {"tram"})[1] == level
 
 
 def test_no_hit_is_no_evidence():
-    assert assess(PLAIN, None, {"tram"}) == (0.0, "none")
+    assert assess(PLAIN, [], {"tram"}) == (0.0, "none")
 
 
 def test_a_question_of_no_words_has_no_cover():
-    assert assess(PLAIN, hit(1.0), ())[0] == pytest.approx(0.5)
+    assert assess(PLAIN, [hit(1.0)], ())[0] == pytest.approx(0.5)
 
 
 @given(st.floats(-10, 10), st.floats(0, 10), st.sets(st.sampled_from("abc")))
 def test_more_score_is_never_less_evidence(score, more, matched):
     assert ENGRAIN.evidence is not None
     asked = {"a", "b", "c"}
-    lower, higher = (assess(ENGRAIN.evidence, hit(each, *matched), asked)[0] for each in (score, score + more))
+    lower, higher = (assess(ENGRAIN.evidence, [hit(each, *matched)], asked)[0] for each in (score, score + more))
     assert 0 <= lower <= higher <= 1
+
+
+@pytest.mark.parametrize(("channel", "weight"), [("vector", 20.0), ("keyword", 0.09)])
+def test_a_ranking_without_a_calibration_is_judged_by_its_best_statements(channel, weight):
+    judged = [hit(0.1, channel=channel), hit(0.4, "tram", channel=channel), hit(0.2, "river", channel=channel)]
+    fit = BY_CHANNEL[channel]
+    chance, _ = assess(fit, judged, {"tram", "ana"})
+    assert chance == pytest.approx(1 / (1 + math.exp(-(fit.intercept + weight * 0.4 + fit.cover * 0.5))))
+    assert chance > assess(fit, judged[:1], {"tram", "ana"})[0]
+    assert assess(fit, [hit(0.1)] * 10 + judged, {"tram", "ana"}) == assess(fit, [hit(0.1)] * 10, {"tram", "ana"})

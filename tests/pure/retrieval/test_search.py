@@ -314,12 +314,22 @@ def test_an_answer_tells_whether_the_evidence_is_there():
     assert 0 <= elsewhere.evidence_score < 0.3
     assert 0.7 <= there.evidence_score <= 1
     assert recall(store, "zeppelin", kinds=("rule",)).evidence == "none"  # nothing at all
-    for untold in (
-        recall(store, "tram", preset=PRESETS["hybrid"]),
-        recall(store, "tram", embed=no_engine),
-        recall(store, "what about her"),
-    ):
+    for untold in (recall(store, "what about her"), recall(store, "tram", preset=PRESETS["importance"])):
         assert (untold.evidence, untold.evidence_score) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("preset", "options"),
+    [(name, {}) for name in ("semantic", "keyword", "hybrid", "recall", "assistant", "weighted")]
+    + [("engrain", {"embed": no_engine})],
+)
+def test_every_ranking_with_vectors_or_words_tells_whether_the_evidence_is_there(preset, options):
+    store = store_of([episode("tram river coffee"), episode("Where is the zeppelin?"), episode("bread")])
+    there, elsewhere = (
+        recall(store, query, preset=PRESETS[preset], **options)
+        for query in ("Which tram river coffee?", "a zeppelin garden?")
+    )
+    assert (there.evidence, elsewhere.evidence) == ("strong", "none")
 
 
 def test_an_answer_tells_how_many_were_judged():
