@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Share:
 
 def explain_row(shares: Sequence[Share], row: int) -> tuple[Contribution, ...]:
     """Make the records of one candidate's contributions, in their order."""
-    return tuple(
+    given = [
         Contribution(
             channel=share.channel,
             rank=None if share.ranks is None else int(share.ranks[row]),
@@ -46,7 +46,8 @@ def explain_row(shares: Sequence[Share], row: int) -> tuple[Contribution, ...]:
         )
         for share in shares
         if share.is_given[row]
-    )
+    ]
+    return tuple(given)
 
 
 def add_up(shares: Sequence[Share]) -> NDArray[np.float64]:
@@ -83,5 +84,9 @@ class Candidates:
     def make_hit(self, row: int, memory: MemoryRecord, query_terms: Sequence[str], same: Repeats | None = None) -> Hit:
         """The hit of one row."""
         own = set(own_terms(memory))
-        why = replace(self.explain(row), matched_terms=tuple(term for term in query_terms if term in own))
+        why = Explanation(
+            preset=self.preset,
+            contributions=explain_row(self.shares, row),
+            matched_terms=tuple([term for term in query_terms if term in own]),
+        )
         return Hit(score=float(self.scores[row]), memory=memory, why=why, repeats=same)

@@ -385,9 +385,8 @@ def _choose(
 
     chosen = sorted(row_of, key=order)[: query.limit]
     query_terms = list(dict.fromkeys(terms(query.text)))
-    hits = tuple(
-        candidates.make_hit(row_of[doc], loaded[doc], query_terms, repeated.get(row_of[doc])) for doc in chosen
-    )
+    found = [candidates.make_hit(row_of[doc], loaded[doc], query_terms, repeated.get(row_of[doc])) for doc in chosen]
+    hits = tuple(found)
     if not query.explains:
         return hits, ()
     reasons = dict.fromkeys(range(len(candidates.docs)), "below the limit") | refused

@@ -13,7 +13,7 @@ from tests.support.sample_search import WORDS, vector_of
 from tests.support.sqlite_statements import statements
 
 OWN = str(Path(engrain.__file__).parent)
-MOST_CALLS = 900
+MOST_CALLS = 720
 MOST_STATEMENTS = 9
 
 

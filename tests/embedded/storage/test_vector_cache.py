@@ -90,3 +90,12 @@ def test_the_least_used_namespaces_leave_and_come_back(path):
         with statements(store) as ran:
             assert nearest(store, agents[3], query) == newest
         assert not [statement for statement in ran if "memory_vectors" in statement]
+
+
+def test_an_erased_turn_is_no_longer_known_in_this_process(path):
+    with closing(SqliteStore(path)) as store:
+        turns = put(store, [episode(f"Where is tram {place}?") for place in range(5)])
+        store.recalled_traits(request(), range(1, 9))
+        assert len(store.backend.turns) == 5
+        store.erase(act(), [turns[1].id, turns[3].id])
+        assert len(store.backend.turns) == 3

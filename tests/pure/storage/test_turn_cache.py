@@ -50,6 +50,19 @@ def test_the_scope_that_was_not_searched_for_longest_leaves_first():
     assert len(cache) == 5
 
 
+def test_a_turn_that_is_erased_leaves_nothing():
+    cache = TurnCache()
+    cache.add(HERE, turns(1, 2, 5))
+    cache.add(THERE, turns(3, scope="global"))
+    cache.drop([2, 3, 9])
+    assert found(cache, [HERE, THERE], *range(1, 10)) == [1, 5]
+    assert len(cache) == 2
+    kept = [row["id"] for of in cache._owners.values() for row in of.rows]
+    assert "turn 2" not in kept
+    cache.add(HERE, turns(2, 7))
+    assert found(cache, [HERE], *range(1, 10)) == [1, 2, 5, 7]
+
+
 @pytest.mark.parametrize("count", [7, 8, 100])
 def test_more_than_the_bound_at_once_stay_out(count):
     cache = TurnCache(most=6)

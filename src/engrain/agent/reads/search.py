@@ -87,7 +87,7 @@ def search_counted(
     """Return the answer of `search`, a reference to each hit counted soon unless it was asked of the past."""
     answer = search(parts, caller, question, narrowed, check=check)
     if narrowed.as_of is None:
-        count_references(parts, caller, [hit.memory for hit in answer])
+        count_references(parts, caller, [hit.memory for hit in answer.hits])
     return answer
 
 

@@ -46,7 +46,7 @@ class SearchSpace:
     @property
     def namespaces(self) -> list[int]:
         """Numbers of the namespaces, ascending."""
-        return sorted(space.number for space in self.spaces)
+        return sorted([space.number for space in self.spaces])
 
     @property
     def kinds(self) -> list[Kind]:
@@ -57,12 +57,12 @@ class SearchSpace:
     @property
     def memories(self) -> int:
         """Number of indexed memories."""
-        return sum(space.memories for space in self.spaces)
+        return sum([space.memories for space in self.spaces])
 
     @property
     def words(self) -> int:
         """Number of words of the indexed memories."""
-        return sum(space.words for space in self.spaces)
+        return sum([space.words for space in self.spaces])
 
     @property
     def has_expired(self) -> bool:

@@ -41,6 +41,14 @@ class _Turns:
         self.rows[start:stop] = rows
         self.slots.append(np.ascontiguousarray(rows["doc"]))
 
+    def drop(self, docs: NDArray[np.int64]) -> int:
+        """Forget those of the docs that are here, and return their number."""
+        known = docs[self.slots.find(docs) >= 0]
+        holes, movers = self.slots.drop(known)
+        self.rows[holes] = self.rows[movers]
+        self.rows[len(self.slots) : len(self.slots) + len(known)] = np.zeros((), self.rows.dtype)
+        return len(known)
+
 
 class TurnCache:
     """Turns by tenant and scope, so that a search finds those of its own scopes alone.
@@ -72,6 +80,13 @@ class TurnCache:
                 if len(slots):
                     found.append(turns.rows[slots])
         return found
+
+    def drop(self, docs: Collection[int]) -> None:
+        """Forget turns that are erased, whoever owns them."""
+        gone = np.array(sorted(docs), np.int64)
+        with self._lock:
+            for turns in self._owners.values():
+                self._count -= turns.drop(gone)
 
     def add(self, owner: Owner, rows: NDArray[Any]) -> None:
         """Add turns of one owner; those that are known stay."""

@@ -200,5 +200,5 @@ def _glue(namespace: int, terms: Sequence[str]) -> str:
 
 def _match_any(namespaces: Collection[int], term: str) -> str:
     """An FTS5 expression for a term in any of the namespaces; quoting leaves no operator alive."""
-    words = (f"n{namespace}x{term}".replace('"', '""') for namespace in sorted(namespaces))
-    return " OR ".join(f'"{word}"' for word in words)
+    escaped = term.replace('"', '""')
+    return " OR ".join([f'"n{namespace}x{escaped}"' for namespace in sorted(namespaces)])

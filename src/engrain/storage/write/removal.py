@@ -177,6 +177,7 @@ def remove(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
         work.run("erase_speaker", **place, speaker=memory.speaker or "")
         work.run("erase_session", **place, session=memory.session or "")
     work.index.erase(work, doc, memory, work.act.at)
+    work.backend.turns.drop([doc])
 
 
 def _erase(work: UnitOfWork, doc: int, memory: MemoryRecord, origin: str | None) -> str:
