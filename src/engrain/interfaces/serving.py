@@ -19,7 +19,7 @@ from anyio.to_thread import current_default_thread_limiter
 from engrain.errors import CannotListen, InvalidInput
 from engrain.interfaces import logs
 from engrain.interfaces.access import Gate
-from engrain.interfaces.compat.mem0 import routes as mem0
+from engrain.interfaces.compat.mem0.routers import ROUTERS
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.http.middleware.slow_clients import make_timed_protocol
 from engrain.jobs.worker import Worker
@@ -109,7 +109,8 @@ def make_application(memory: Memory, options: ServerOptions) -> ASGIApp:
     gate = Gate(memory, keys_required=options.keys_required, token=options.token)
     app = create_app(memory, gate=gate, mcp_profile=options.profile)
     if options.serves_mem0:
-        app.include_router(mem0.router)
+        for router in ROUTERS:
+            app.include_router(router)
     return app
 
 

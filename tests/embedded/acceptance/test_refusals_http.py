@@ -16,7 +16,7 @@ import pytest
 from engrain import Memory
 from engrain.domain.access.keys import ROLES, allows
 from engrain.interfaces.access import Gate
-from engrain.interfaces.compat.mem0 import routes as mem0
+from engrain.interfaces.compat.mem0.routers import ROUTERS
 from engrain.interfaces.http.app import create_app
 from tests.support.asgi import serving
 from tests.support.two_tenants import AGENT, NOTE, SESSION, WHO, Clock, TwoTenants
@@ -26,16 +26,14 @@ FILES = {"restore", "import_file"}
 WHO_ASKS = {"Engrain-Agent": AGENT, "Engrain-Session": SESSION}
 # Who may ask what the description of the API leaves out, and what is asked there; None: anybody.
 OWNER = {"filters": {"user_id": WHO}}
+ADDED = {"messages": [{"role": "user", "content": "new"}], "user_id": WHO}
 BESIDES = {
     ("GET", "/openapi.json"): (None, {}),
     ("GET", "/healthz"): (None, {}),
     ("GET", "/readyz"): (None, {}),
     ("GET", "/metrics"): ("admin", {}),
     ("GET", "/mem0/v1/ping/"): ("reader", {}),
-    ("POST", "/mem0/v3/memories/add/"): (
-        "writer",
-        {"json": {"messages": [{"role": "user", "content": "new"}], "user_id": WHO}},
-    ),
+    ("POST", "/mem0/v3/memories/add/"): ("writer", {"json": ADDED}),
     ("POST", "/mem0/v3/memories/search/"): ("reader", {"json": {"query": "Lisbon", **OWNER}}),
     ("POST", "/mem0/v3/memories/"): ("reader", {"json": OWNER}),
     ("GET", "/mem0/v1/memories/{memory_id}/"): ("reader", {}),
@@ -47,6 +45,25 @@ BESIDES = {
     ("DELETE", "/mem0/v1/batch/"): ("writer", {"json": {"memories": [{"memory_id": "{memory_id}"}]}}),
     ("GET", "/mem0/v1/entities/"): ("reader", {}),
     ("DELETE", "/mem0/v2/entities/{kind}/{name:path}/"): ("admin", {}),
+    ("GET", "/mem0/v1/event/{event_id}/"): ("reader", {}),
+    ("POST", "/mem0/v1/memories/"): ("writer", {"json": ADDED}),
+    ("GET", "/mem0/v1/memories/"): ("reader", {"params": {"user_id": WHO}}),
+    ("POST", "/mem0/v2/memories/"): ("reader", {"json": OWNER}),
+    ("POST", "/mem0/v1/memories/search/"): ("reader", {"json": {"query": "Lisbon", "user_id": WHO}}),
+    ("POST", "/mem0/v2/memories/search/"): ("reader", {"json": {"query": "Lisbon", **OWNER}}),
+    ("POST", "/mem0/memories"): ("writer", {"json": ADDED}),
+    ("GET", "/mem0/memories"): ("reader", {"params": {"user_id": WHO}}),
+    ("DELETE", "/mem0/memories"): ("admin", {"params": {"user_id": WHO}}),
+    ("GET", "/mem0/memories/{memory_id}"): ("reader", {}),
+    ("PUT", "/mem0/memories/{memory_id}"): ("writer", {"json": {"text": "new"}}),
+    ("DELETE", "/mem0/memories/{memory_id}"): ("writer", {}),
+    ("GET", "/mem0/memories/{memory_id}/history"): ("reader", {}),
+    ("POST", "/mem0/search"): ("reader", {"json": {"query": "Lisbon", **OWNER}}),
+    ("POST", "/mem0/reset"): ("admin", {}),
+    ("GET", "/mem0/entities"): ("reader", {}),
+    ("DELETE", "/mem0/entities/{kind}/{name:path}"): ("admin", {}),
+    ("GET", "/mem0/configure"): ("reader", {}),
+    ("POST", "/mem0/configure"): ("admin", {"json": {}}),
 }
 MCP = ("any", "/mcp")  # tried in test_refusals_mcp.py
 # Of what a verb takes in its path or query, what another tenant's would be called.
@@ -64,7 +81,7 @@ NAMES = {
 SILENT = {
     *("caller", "stats", "links", "route", "notes.cache_stats", "working.stats"),
     *("consolidation.is_session_consolidated", "entities.to_enrich", "consolidation.detect_conflicts"),
-    *("GET /mem0/v1/ping/", "GET /mem0/v1/entities/"),
+    *("GET /mem0/v1/ping/", "GET /mem0/v1/entities/", "GET /mem0/entities", "GET /mem0/configure"),
 }
 
 
@@ -132,7 +149,7 @@ class Hidden:
         return f"{self.method} {self.path}"
 
     def requests(self, ids):
-        owned = {"{memory_id}": ids["owned"], "{kind}": "user", "{name:path}": WHO}
+        owned = {"{memory_id}": ids["owned"], "{event_id}": ids["event"], "{kind}": "user", "{name:path}": WHO}
         url, said = self.path, json.dumps(self.said)
         for name, value in owned.items():
             url, said = url.replace(name, value), said.replace(name, value)
@@ -178,7 +195,12 @@ class Served:
         lived, shown = self.town.tenants[tenant], f"Bearer {self.town.keys[tenant, 'writer']}"
         said = {"messages": [{"role": "user", "content": f"Lisbon {lived.word}"}], "user_id": WHO}
         told = self.ask({"method": "POST", "url": "/mem0/v3/memories/add/", "json": said}, shown).json()
-        return {**lived.ids, "owned": told["results"][0]["id"], "key": self.town.key_id(tenant)}
+        return {
+            **lived.ids,
+            "owned": told["results"][0]["id"],
+            "event": told["event_id"],
+            "key": self.town.key_id(tenant),
+        }
 
 
 @contextlib.contextmanager
@@ -187,7 +209,8 @@ def served_at(place):
     with Memory.open(place, settings={"embedding": {"model": "none"}}, clock=clock) as memory:
         gate = Gate(memory, keys_required=True, rate_limit_per_minute=0, failures_per_minute=0)
         app = create_app(memory, gate=gate)
-        app.include_router(mem0.router)
+        for router in ROUTERS:
+            app.include_router(router)
         with serving(app) as url, httpx2.Client(base_url=url, timeout=60) as client:
             yield Served(TwoTenants(memory, clock), client, operations(app), {*routes_of(app.routes)})
 

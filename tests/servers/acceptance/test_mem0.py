@@ -129,12 +129,30 @@ class TestOneMemory:
             with pytest.raises(mem0.exceptions.MemoryNotFoundError):
                 again(id_)
 
-    @pytest.mark.parametrize(
-        "id_", ["nothing", "01a202e5-39d9-78ca-aa23-c61b054e8963~dXNlcjphbGljZQ", "x~!!", "~", "x~bm8"]
-    )
+    @pytest.mark.parametrize("id_", ["01a202e5-39d9-78ca-aa23-c61b054e8963~dXNlcjphbGljZQ", "x~!!", "~", "x~bm8"])
     def test_an_id_that_is_none_is_not_found(self, client, mem0, id_):
         with pytest.raises(mem0.exceptions.MemoryNotFoundError):
             client.get(id_)
+
+    def test_what_cannot_be_an_id_is_refused(self, client, mem0):
+        with pytest.raises(mem0.exceptions.ValidationError, match="no id"):
+            client.get("nothing")
+
+    def test_an_add_is_an_event_that_is_done(self, client, served):
+        messages = [{"role": "user", "content": LISBON}, {"role": "assistant", "content": SUNNY}]
+        added = client.add(messages, user_id="alice")
+        client.add(OSLO, user_id="alice")
+        assert added["status"] == "SUCCEEDED"
+        client.update(added["results"][1]["id"], text="changed")
+        headers = {"Authorization": f"Token {served.secrets['reader']}"}
+        event = served.server.ask("GET", f"/mem0/v1/event/{added['event_id']}/", **headers).json
+        assert (event["id"], event["event_type"], event["status"]) == (added["event_id"], "ADD", "SUCCEEDED")
+        assert [(result["id"], result["data"]) for result in event["results"]] == [
+            (added["results"][0]["id"], {"memory": LISBON}),
+            (added["results"][1]["id"], {"memory": "changed"}),
+        ]
+        client.delete_all(user_id="alice")
+        assert served.server.ask("GET", f"/mem0/v1/event/{added['event_id']}/", **headers).status == 404
 
     def test_several_at_once(self, client):
         ids = [client.add(f"turn {number}", user_id="alice")["results"][0]["id"] for number in range(4)]
@@ -182,11 +200,47 @@ class TestLists:
         assert texts(client.get_all(filters={"user_id": "alice"}, end_date="2002-01-01")) == ["one"]
         assert texts(search(client, "one two", metadata={"k": 2})) == ["two"]
 
+    def test_one_branch_is_no_choice(self, client):
+        client.add(LISBON, user_id="alice", agent_id="guide")
+        for filters in (
+            {"OR": [{"user_id": "alice"}]},
+            {"AND": [{"OR": [{"user_id": {"eq": "alice"}}]}, {"agent_id": {"in": ["guide"]}}]},
+        ):
+            assert texts(client.search("Lisbon", filters=filters)) == [LISBON]
+
+    def test_metadata_is_compared_by_operators(self, client):
+        for text, own in {
+            "one": {"n": 1, "tags": ["A", "b"], "city": "Lisbon"},
+            "two": {"n": 2, "tags": [], "city": "oslo"},
+            "none": None,
+        }.items():
+            client.add(text, user_id="alice", metadata=own)
+
+        def listed(**metadata):
+            return texts(client.get_all(filters={"user_id": "alice", "metadata": metadata}))
+
+        assert listed(n={"eq": 1}) == listed(n=1) == ["one"]
+        assert listed(n={"ne": 1}) == ["none", "two"]
+        assert listed(n={"gt": 1}) == listed(n={"gte": 2}) == listed(n={"gt": 0, "ne": 1}) == ["two"]
+        assert listed(n={"lt": 2}) == listed(n={"lte": 1}) == ["one"]
+        assert listed(n={"gt": "a"}) == []
+        assert (
+            listed(n={"in": [1, 3]}) == listed(city={"icontains": "lis"}) == listed(tags={"contains": "A"}) == ["one"]
+        )
+        assert listed(n={"nin": [1]}) == ["none", "two"]
+        assert listed(city={"contains": "lis"}) == listed(tags={"contains": "a"}) == []
+        assert listed(tags={"icontains": "B"}) == ["one"]
+        assert listed(n="*") == ["two", "one"]
+        assert texts(search(client, "one two none", metadata={"n": {"ne": 2}})) == ["none", "one"]
+
     def test_a_search_may_say_how_many_how_good_and_what_of_them(self, client):
         for text in (LISBON, SUNNY, OSLO):
             client.add(text, user_id="alice")
         assert len(texts(search(client, "May", top_k=2))) == 2
-        assert texts(search(client, "May", threshold=100)) == []
+        scores = [each["score"] for each in search(client, "moved to Lisbon in May")["results"]]
+        assert all(0 < score < 1 for score in scores)
+        assert texts(search(client, "moved to Lisbon in May", threshold=scores[0])) == [LISBON]
+        assert texts(search(client, "May", threshold=1)) == []
         assert set(search(client, "Lisbon", fields=["score"])["results"][0]) == {"id", "memory", "score"}
         assert texts(search(client, "Oslo", rerank=True))[0] == OSLO
 
@@ -236,6 +290,8 @@ class TestOwnersAreApart:
             {"NOT": [{"user_id": "alice"}]},
             {"user_id": {"in": ["alice", "bob"]}},
             {"user_id": {"ne": "bob"}},
+            {"user_id": "alice", "metadata": {"k": {"gt": 1, "other": 2}}},
+            {"user_id": "alice", "metadata": {"k": {"in": 1}}},
             {"user_id": "alice", "categories": {"contains": "travel"}},
             {"user_id": "alice", "agent_id": {"icontains": "a"}},
             {"user_id": " alice"},
@@ -248,7 +304,7 @@ class TestOwnersAreApart:
         client.add(LISBON, user_id="alice")
         with pytest.raises(mem0.exceptions.MemoryError) as refused:
             client.search("Lisbon", filters=filters)
-        assert refused.value.debug_info["status_code"] == 422
+        assert refused.value.debug_info["status_code"] == 400
         with pytest.raises(mem0.exceptions.MemoryError):
             client.get_all(filters=filters)
 
@@ -298,7 +354,7 @@ class TestOwnersAreApart:
         headers = {"Authorization": f"Token {served.secrets['writer']}"}
         body = {"messages": [{"role": "user", "content": LISBON}], "user_id": "alice", "filters": [1]}
         said = served.server.ask("POST", "/mem0/v3/memories/add/", body, **headers)
-        assert (said.status, said.json["detail"]) == (422, "filters must be an object, not list")
+        assert (said.status, said.json["detail"]) == (400, "filters must be an object, not list")
 
     def test_a_body_that_is_no_object_is_refused(self, served):
         for body in (b"[1]", b"{", b""):

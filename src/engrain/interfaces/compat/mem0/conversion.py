@@ -1,86 +1,31 @@
-"""Conversion between mem0's requests and documents and our records: ids, owners, filters, messages. Pure."""
+"""Conversion between mem0's requests and documents and our records: ids, events, messages. Pure."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import hashlib
-from dataclasses import dataclass, field
+import uuid
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
-from engrain.domain.access.scopes import user_scope
 from engrain.domain.records import ROLES, Role
 from engrain.errors import InvalidInput, NotFound
+from engrain.interfaces.compat.mem0.filters import IDS, OURS, OWNERS, Json, Owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from engrain.domain.records import Episode
 
-Json = dict[str, Any]
-
-# The first of these that a request names owns the memory; the others say more of it.
-OWNERS = ("user", "agent", "app", "run")
-_IDS = tuple(f"{kind}_id" for kind in OWNERS)
-_TAGGED = ("agent_id", "app_id")
-OURS = "mem0"  # the key of a memory's metadata that is ours
-_EVERY = "*"
-_BOUNDS = {"gte": "since", "gt": "since", "lt": "until", "lte": "until"}
 # Fields that change nothing here: there is one project, and no model reads on the way in.
 _IMMATERIAL = frozenset(
     "org_id project_id version output_format async_mode infer custom_categories custom_instructions "
     "agent_custom_instructions structured_data_schema includes excludes enable_graph keyword_search latest_only "
-    "show_expired reference_date immutable source".split()
+    "show_expired reference_date immutable source explain memory_type prompt".split()
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
-    """The owner of a memory: requests for another owner never see it."""
-
-    kind: str  # user, agent, app or run
-    name: str
-
-    @property
-    def key(self) -> str:
-        """The owner in one text, as the register of owners has it."""
-        return f"{self.kind}:{self.name}"
-
-    @property
-    def agent(self) -> str:
-        """The agent of ours that stands for the owner, or acts for it where it is a user."""
-        return OURS if self.kind == "user" else self.key
-
-    @property
-    def user(self) -> str | None:
-        """The end user that the owner is, if it is one."""
-        return self.name if self.kind == "user" else None
-
-    @property
-    def scope(self) -> str:
-        """The scope of its memories."""
-        return user_scope(self.user, self.agent)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """The memories that a request selects: an owner's, narrowed by filters."""
-
-    owner: Owner
-    ids: Mapping[str, str] = field(default_factory=dict)  # every id in the request, the owner's among them
-    sessions: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    def matches(self, memory: Episode) -> bool:
-        """Tell whether a memory is the owner's and has the metadata, which no search of ours filters by."""
-        return memory.scope == self.owner.scope and all(
-            memory.metadata.get(name) == value for name, value in self.metadata.items()
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,56 +50,6 @@ def supported_fields(request: Mapping[str, Any], names: Iterable[str]) -> Json:
     return {name: value for name, value in request.items() if name in mine and value is not None}
 
 
-def select_owner(ids_by_name: Mapping[str, Any]) -> Selection:
-    """Select the owner that a request names by user_id, agent_id, app_id and run_id.
-
-    Raises:
-        InvalidInput: none of them, or an invalid name.
-    """
-    ids = {name: _exact_name(ids_by_name[name], name=name) for name in _IDS if ids_by_name.get(name) is not None}
-    if not ids:
-        raise InvalidInput(f"name whose memory it is: one of {', '.join(_IDS)}")
-    first = next(iter(ids))
-    session = ids.get("run_id")
-    return Selection(
-        owner=Owner(kind=first.removesuffix("_id"), name=ids[first]),
-        ids=ids,
-        sessions=() if session is None else (session,),
-        tags=tuple(f"{name}:{ids[name]}" for name in _TAGGED if name in ids),
-    )
-
-
-def parse_filters(filters: object) -> Selection:
-    """Parse the filters of a search or a list.
-
-    Raises:
-        InvalidInput: they name no owner, or are not supported: a filter is never ignored.
-    """
-    conditions = list(_conditions(filters))
-    base = select_owner(_ids_of_filter(conditions))
-    sessions = base.sessions
-    metadata: Json = {}
-    bounds: dict[str, datetime] = {}
-    for name, value in conditions:
-        match name:
-            case "run_id" if isinstance(value, dict):
-                sessions = checks.names(_run_ids(name, value), name=name)
-            case "metadata":
-                metadata |= checks.metadata(value)
-            case "created_at":
-                bounds |= _interval(value)
-            case _ if name not in _IDS or not isinstance(value, str):
-                raise InvalidInput(f"filter {name!r:.80} with {value!r:.80} is not supported here")
-    return Selection(
-        owner=base.owner,
-        ids=base.ids,
-        sessions=sessions,
-        tags=base.tags,
-        metadata=metadata,
-        **bounds,
-    )
-
-
 def parse_messages(value: object) -> list[Message]:
     """Parse the messages of an add, all of them before the first is stored.
 
@@ -166,8 +61,17 @@ def parse_messages(value: object) -> list[Message]:
     return [_message(message) for message in value]
 
 
-def make_metadata(own_metadata: object, ids: Mapping[str, str], *, ends: object, first: Episode | None = None) -> Json:
+def make_metadata(
+    own_metadata: object,
+    ids: Mapping[str, str],
+    *,
+    ends: object,
+    event: str | None = None,
+    first: Episode | None = None,
+) -> Json:
     """Make the metadata of a memory: the client's own, and ours under one key; `first` is its first version.
+
+    `event` is the id of the call that added it.
 
     Raises:
         InvalidInput: it is no JSON object, or has our key.
@@ -177,7 +81,8 @@ def make_metadata(own_metadata: object, ids: Mapping[str, str], *, ends: object,
         raise InvalidInput(f"metadata may not have the key {OURS!r}; choose another")
     root = {} if first is None else {"root": first.id, "created_at": first.created_at.isoformat()}
     end = {} if ends is None else {"expiration_date": str(ends)}
-    return {**own, OURS: {"ids": dict(ids), **end, **root}}
+    added = {} if event is None else {"event": event}
+    return {**own, OURS: {"ids": dict(ids), **end, **added, **root}}
 
 
 def ids_of(memory: Episode) -> dict[str, str]:
@@ -195,6 +100,13 @@ def owner_of(memory: Episode) -> Owner:
         return Owner(kind="user", name=memory.user_id)
     kind, _, name = memory.agent.partition(":")
     return Owner(kind=kind, name=name)
+
+
+def event_of(memory: Episode) -> str | None:
+    """Return the id of the call that added a memory; None of one that was not added here."""
+    ours = memory.metadata.get(OURS)
+    event = ours.get("event") if isinstance(ours, dict) else None
+    return event if isinstance(event, str) else None
 
 
 def end_of(memory: Episode) -> str | None:
@@ -216,7 +128,10 @@ def inner_id(id_: str) -> tuple[Owner, str]:
 
     Raises:
         NotFound: it is none of ours.
+        InvalidInput: it cannot be an id.
     """
+    if "~" not in id_ and not _is_uuid(id_):
+        raise InvalidInput(f"{id_!r:.120} is no id of a memory")
     inner, _, encoded = id_.partition("~")
     try:
         agent = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
@@ -228,9 +143,22 @@ def inner_id(id_: str) -> tuple[Owner, str]:
     return Owner(kind=kind, name=name), inner
 
 
+def _is_uuid(id_: str) -> bool:
+    try:
+        uuid.UUID(id_)
+    except ValueError:
+        return False
+    return True
+
+
 def no_memory(id_: str) -> NotFound:
     """Make the error for an unknown id."""
     return NotFound(f"there is no memory {id_:.120}")
+
+
+def unit_score(score: float) -> float:
+    """Return a score of ours, which has no upper bound, between 0 and 1 and in the same order."""
+    return max(score, 0.0) / (1 + max(score, 0.0))
 
 
 def to_document(memory: Episode, *, score: float | None = None) -> Json:
@@ -242,7 +170,7 @@ def to_document(memory: Episode, *, score: float | None = None) -> Json:
     document = {
         "id": outer_id(owner_of(memory), str(first["root"])),
         "memory": memory.content,
-        **{field: ids.get(field) for field in _IDS},
+        **{field: ids.get(field) for field in IDS},
         "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),
         "metadata": own or None,
         "categories": [],
@@ -250,7 +178,7 @@ def to_document(memory: Episode, *, score: float | None = None) -> Json:
         "updated_at": memory.created_at.isoformat(),
         "expiration_date": end_of(memory),
     }
-    return document if score is None else {**document, "score": score}
+    return document if score is None else {**document, "score": unit_score(score)}
 
 
 def list_events(versions: Sequence[Episode], now: datetime) -> list[Json]:
@@ -297,69 +225,6 @@ def parse_time(timestamp: object) -> datetime | str | None:
         return datetime.fromtimestamp(timestamp, UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise InvalidInput(f"timestamp {timestamp} is no time; say seconds since 1970") from error
-
-
-def _exact_name(value: object, *, name: str) -> str:
-    """Check a name without cleaning it: two that clean to the same would share a memory."""
-    exact = checks.name(value, name=name)
-    if exact != value or exact == _EVERY:
-        raise InvalidInput(f"{name} {value!r:.80} is no name: it has blanks around it or is a wildcard")
-    return exact
-
-
-def _conditions(filters: object) -> Iterable[tuple[str, Any]]:
-    """Yield name and value of every condition.
-
-    Raises:
-        InvalidInput: no object, or OR and NOT, which are not supported.
-    """
-    if not isinstance(filters, dict) or not filters:
-        raise InvalidInput(f"filters must be an object that names one of {', '.join(_IDS)}")
-    for name, value in filters.items():
-        if name == "AND":
-            if not isinstance(value, list):
-                raise InvalidInput("AND takes a list of filters")
-            for condition in value:
-                yield from _conditions(condition)
-        elif name in {"OR", "NOT"}:
-            raise InvalidInput(f"{name} is not supported in filters; ask once for each")
-        else:
-            yield name, value
-
-
-def _ids_of_filter(conditions: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """Return the ids that a filter names; a wildcard selects all."""
-    ids: dict[str, str] = {}
-    for name, value in conditions:
-        if name in _IDS and isinstance(value, str) and value != _EVERY and ids.setdefault(name, value) != value:
-            raise InvalidInput(f"a filter names two {name}; ask once for each")
-    return ids
-
-
-def _run_ids(name: str, value: object) -> list[str]:
-    match value:
-        case str():
-            return [value]
-        case list():
-            return value
-        case {"in": list(several), **others} if not others:
-            return several
-        case _:
-            raise InvalidInput(
-                f"filter {name!r} with {value!r:.80} is not supported here; give one, or {{'in': [...]}}"
-            )
-
-
-def _interval(value: object) -> dict[str, datetime]:
-    """Parse {gte, gt, lte, lt} to `since` and `until`: our end is exclusive, so `lte` reaches just past it."""
-    if not isinstance(value, dict) or not value or not set(value) <= set(_BOUNDS):
-        raise InvalidInput(f"created_at takes {', '.join(_BOUNDS)}, not {value!r:.80}")
-    interval = {}
-    for name, time_ in value.items():
-        at = checks.moment(time_, name=f"created_at.{name}")
-        if at is not None:
-            interval[_BOUNDS[name]] = at + timedelta(microseconds=1) if name in {"gt", "lte"} else at
-    return interval
 
 
 def _message(message: object) -> Message:

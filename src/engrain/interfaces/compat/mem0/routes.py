@@ -5,6 +5,8 @@ run_id without one is an agent of ours, `run:r1`, so that owners are as separate
 stored as an episode, verbatim.
 """
 
+import json
+import uuid
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
@@ -17,9 +19,9 @@ from fastapi.routing import APIRoute
 
 from engrain.domain import checks
 from engrain.domain.records import KINDS, Episode, Kind
-from engrain.errors import EngrainError, Forbidden, InvalidInput
-from engrain.interfaces.compat.mem0 import conversion
-from engrain.interfaces.compat.mem0.conversion import Json, Owner, Selection
+from engrain.errors import EngrainError, Forbidden, InvalidInput, NotFound
+from engrain.interfaces.compat.mem0 import conversion, filters
+from engrain.interfaces.compat.mem0.filters import Json, Owner, Selection
 from engrain.interfaces.http.problems import problem_of
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
 
@@ -31,33 +33,55 @@ if TYPE_CHECKING:
 PREFIX = "/mem0"
 _REGISTER = "mem0"  # the agent whose notes name the owners there are
 _ADD = ("messages", "user_id", "agent_id", "app_id", "run_id", "filters", "metadata", "timestamp", "expiration_date")
-_SEARCH = ("query", "filters", "top_k", "limit", "threshold", "rerank", "fields", "metadata")
-_LIST = ("filters", "start_date", "end_date", "page", "page_size")
-_UPDATE = ("text", "metadata", "timestamp", "expiration_date")
+SEARCH = ("query", "filters", "top_k", "limit", "threshold", "rerank", "fields", "metadata")
+LIST = ("filters", "start_date", "end_date", "page", "page_size")
+UPDATE = ("text", "metadata", "timestamp", "expiration_date")
 _PAGE = 100
 _JUST_AFTER = timedelta(microseconds=1)
 
+DONE = "SUCCEEDED"  # the state of an add when it is answered
 Posted = Annotated[dict[str, Any], Body()]
+Page = Annotated[int, Query(ge=1)]
+PageSize = Annotated[int, Query(ge=1)]
 
 
-class _Route(APIRoute):
+def _with_key(request: Request) -> Request:
+    """Return a request with the key of `X-API-Key`, as clients of mem0's server send it, in `Authorization`."""
+    key = request.headers.get("x-api-key")
+    if key is None or "authorization" in request.headers:
+        return request
+    headers = [*request.scope["headers"], (b"authorization", f"Bearer {key}".encode("latin-1"))]
+    return Request({**request.scope, "headers": headers}, request.receive)
+
+
+class Route(APIRoute):
     """A route whose faults are as mem0's client reads them: JSON with a `detail`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        needs: Role = self.endpoint.__engrain_role__  # type: ignore[attr-defined]  # set by _require
+        needs: Role = self.endpoint.__engrain_role__  # type: ignore[attr-defined]  # set by require
 
         async def admitted(request: Request) -> Response:
             try:
+                request = _with_key(request)
                 request.state.identity = await identify(request, needs)
                 return await handle(request)
             except EngrainError as error:
-                answer = problem_of(request, error)
-                return Response(answer.body, answer.status_code, {**answer.headers, "content-type": "application/json"})
+                return _refusal_of(request, error)
             except RequestValidationError as error:
                 return JSONResponse({"detail": _refusal(error)}, HTTPStatus.BAD_REQUEST)
 
         return admitted
+
+
+def _refusal_of(request: Request, error: EngrainError) -> Response:
+    """Make the answer for an error of ours: the same document as elsewhere, but 400 for what is refused."""
+    answer = problem_of(request, error)
+    document = json.loads(bytes(answer.body))
+    if answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+        document |= {"status": int(HTTPStatus.BAD_REQUEST), "title": HTTPStatus.BAD_REQUEST.phrase}
+    kept = {name: value for name, value in answer.headers.items() if name not in ("content-length", "content-type")}
+    return JSONResponse(document, document["status"], kept)
 
 
 def _refusal(error: RequestValidationError) -> str:
@@ -66,63 +90,94 @@ def _refusal(error: RequestValidationError) -> str:
     return "; ".join(numbers)[:300] or "the body must be a JSON object"
 
 
-router = APIRouter(prefix=PREFIX, route_class=_Route, include_in_schema=False)
+def make_router() -> APIRouter:
+    """Make a router of mem0's addresses, outside our own document."""
+    return APIRouter(prefix=PREFIX, route_class=Route, include_in_schema=False)
 
 
-def _require(role: "Role") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+router = make_router()
+
+
+def require(role: "Role") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that notes the role which a route needs."""
+
     def mark(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-        endpoint.__engrain_role__ = role  # type: ignore[attr-defined]  # read by _Route
+        endpoint.__engrain_role__ = role  # type: ignore[attr-defined]  # read by Route
         return endpoint
 
     return mark
 
 
 @router.get("/v1/ping/")
-@_require("reader")
+@require("reader")
 def ping(identity: Identified) -> Json:
     """Answer that the key is valid; the client sends this first."""
     return {"status": "ok", "org_id": "engrain", "project_id": identity.tenant, "user_email": None}
 
 
 @router.post("/v3/memories/add/")
-@_require("writer")
+@require("writer")
 def add(identity: Identified, body: Posted) -> Json:
     """Store messages verbatim, one episode each, for their owner; `infer` changes nothing."""
+    event_id, results = add_messages(identity, body)
+    return {"event_id": event_id, "status": DONE, "message": "Memories added", "results": results}
+
+
+def add_messages(identity: RequestIdentity, body: Json) -> tuple[str, list[Json]]:
+    """Store the messages of an add; return the id of the event and what became of each."""
     fields = conversion.supported_fields(body, _ADD)
     named = fields.get("filters") or {}
     if not isinstance(named, dict):
         raise InvalidInput(f"filters must be an object, not {type(named).__name__}")
-    where = conversion.select_owner({**fields, **named})
+    where = filters.select_owner({**fields, **named})
     messages = conversion.parse_messages(fields.get("messages"))
-    now = identity.memory.now
-    agent = _agent(identity, where)
+    agent, event, ends = _agent(identity, where), str(uuid.uuid4()), fields.get("expiration_date")
     about: Json = {
         "session": where.ids.get("run_id"),
         "event_time": conversion.parse_time(fields.get("timestamp")),
-        "ttl_days": conversion.ttl_days(fields.get("expiration_date"), now),
+        "ttl_days": conversion.ttl_days(ends, identity.memory.now),
         "tags": where.tags,
-        "metadata": conversion.make_metadata(fields.get("metadata"), where.ids, ends=fields.get("expiration_date")),
+        "metadata": conversion.make_metadata(fields.get("metadata"), where.ids, ends=ends, event=event),
     }
     _register(identity, where.owner)
     episodes = [
         agent.observe(message.content, role=message.role, speaker=message.speaker, **about) for message in messages
     ]
-    return {
-        "results": [
-            {"id": conversion.to_document(episode)["id"], "memory": episode.content, "event": "ADD"}
-            for episode in episodes
-        ]
-    }
+    return conversion.outer_id(where.owner, event), [_addition(episode) for episode in episodes]
+
+
+def _addition(episode: Episode) -> Json:
+    text = episode.content
+    return {"id": conversion.to_document(episode)["id"], "memory": text, "event": "ADD", "data": {"memory": text}}
+
+
+@router.get("/v1/event/{event_id}/")
+@require("reader")
+def get_event(identity: Identified, event_id: str) -> Json:
+    """Return what became of an add: it was done when it was answered."""
+    owner, event = conversion.inner_id(event_id)
+    own = _all(identity, filters.select_owner({f"{owner.kind}_id": owner.name}))
+    added = [episode for episode in reversed(own) if conversion.event_of(episode) == event]
+    if not added:
+        raise NotFound(f"there is no event {event_id:.120}, or what it added is gone")
+    at = min(conversion.to_document(episode)["created_at"] for episode in added)
+    times = dict.fromkeys(("created_at", "updated_at", "started_at", "completed_at"), at)
+    results = [_addition(episode) for episode in added]
+    return {"id": event_id, "event_type": "ADD", "status": DONE, "results": results, "metadata": None, **times}
 
 
 @router.post("/v3/memories/search/")
-@_require("reader")
+@require("reader")
 def search(identity: Identified, body: Posted) -> Json:
     """The best memories of an owner for a question, best first."""
-    wanted = conversion.supported_fields(body, _SEARCH)
-    where = conversion.parse_filters(_with(wanted, "metadata"))
+    wanted = conversion.supported_fields(body, SEARCH)
+    return {"results": find(identity, wanted, filters.parse_filters(_with(wanted, "metadata")))}
+
+
+def find(identity: RequestIdentity, wanted: Json, where: Selection) -> list[Json]:
+    """Find the best of the selected memories, best first; `wanted` says how many, how good and what of them."""
     most = checks.count(wanted.get("top_k", wanted.get("limit", 10)), name="top_k")
-    least = checks.number(wanted.get("threshold", 0), name="threshold", low=0, high=1_000)
+    least = checks.number(wanted.get("threshold", 0), name="threshold", low=0, high=1)
     answer = _agent(identity, where).recall(
         checks.query(wanted.get("query")),
         limit=_enough(identity, where, most),
@@ -133,57 +188,62 @@ def search(identity: Identified, body: Posted) -> Json:
     documents = [
         conversion.to_document(hit.memory, score=hit.score)
         for hit in answer
-        if isinstance(hit.memory, Episode) and where.matches(hit.memory) and hit.score >= least
+        if isinstance(hit.memory, Episode) and where.matches(hit.memory) and conversion.unit_score(hit.score) >= least
     ]
     fields = checks.names(wanted.get("fields"), name="field")
-    return {"results": [_only(document, fields) for document in documents[:most]]}
+    return [_only(document, fields) for document in documents[:most]]
 
 
 @router.post("/v3/memories/")
-@_require("reader")
-def get_all(
-    identity: Identified,
-    body: Posted,
-    page: Annotated[int, Query(ge=1)] = 1,
-    page_size: Annotated[int, Query(ge=1)] = _PAGE,
-) -> Json:
+@require("reader")
+def get_all(identity: Identified, body: Posted, page: Page = 1, page_size: PageSize = _PAGE) -> Json:
     """List the memories of an owner, newest first."""
-    fields = conversion.supported_fields(body, _LIST)
+    where = listed(conversion.supported_fields(body, LIST))
+    return paged(documents_of(identity, where), page, page_size, path=f"{PREFIX}/v3/memories/")
+
+
+def listed(fields: Json) -> Selection:
+    """Parse what a list selects: filters, and a time between two dates."""
     dates = {"gte": fields.get("start_date"), "lte": fields.get("end_date")}
     between = {name: value for name, value in dates.items() if value is not None}
-    where = conversion.parse_filters(_with({**fields, "created_at": between} if between else fields, "created_at"))
-    documents = [conversion.to_document(episode) for episode in _all(identity, where)]
+    return filters.parse_filters(_with({**fields, "created_at": between} if between else fields, "created_at"))
+
+
+def documents_of(identity: RequestIdentity, where: Selection) -> list[Json]:
+    """Return the selected memories as documents, newest first."""
+    return [conversion.to_document(episode) for episode in _all(identity, where)]
+
+
+def paged(documents: Sequence[Json], page: int, page_size: int, *, path: str) -> Json:
+    """Return one page of documents, with the addresses of those beside it."""
     first = (page - 1) * page_size
-    later = (
-        None if first + page_size >= len(documents) else f"{PREFIX}/v3/memories/?page={page + 1}&page_size={page_size}"
-    )
-    earlier = None if page == 1 else f"{PREFIX}/v3/memories/?page={page - 1}&page_size={page_size}"
+    is_last = first + page_size >= len(documents)
     return {
         "count": len(documents),
-        "next": later,
-        "previous": earlier,
+        "next": None if is_last else f"{path}?page={page + 1}&page_size={page_size}",
+        "previous": None if page == 1 else f"{path}?page={page - 1}&page_size={page_size}",
         "results": documents[first : first + page_size],
     }
 
 
 @router.get("/v1/memories/{memory_id}/")
-@_require("reader")
+@require("reader")
 def get(identity: Identified, memory_id: str) -> Json:
     """Return the current version of a memory."""
     return conversion.to_document(_live(identity, memory_id, _versions(identity, memory_id)))
 
 
 @router.put("/v1/memories/{memory_id}/")
-@_require("writer")
+@require("writer")
 def update(identity: Identified, memory_id: str, body: Posted) -> Json:
     """Replace a memory by a new version: text, metadata, or its end; the rest stays."""
     return _update(
-        identity, memory_id, conversion.supported_fields(body, _UPDATE), ends=body.get("expiration_date", ...)
+        identity, memory_id, conversion.supported_fields(body, UPDATE), ends=body.get("expiration_date", ...)
     )
 
 
 @router.delete("/v1/memories/{memory_id}/")
-@_require("writer")
+@require("writer")
 def delete(identity: Identified, memory_id: str) -> Json:
     """Forget one memory, all its versions."""
     _forget(identity, memory_id)
@@ -191,17 +251,17 @@ def delete(identity: Identified, memory_id: str) -> Json:
 
 
 @router.get("/v1/memories/{memory_id}/history/")
-@_require("reader")
+@require("reader")
 def history(identity: Identified, memory_id: str) -> list[Json]:
     """List the events of a memory, oldest first."""
     return conversion.list_events(_versions(identity, memory_id), identity.memory.now)
 
 
 @router.delete("/v1/memories/")
-@_require("writer")
+@require("writer")
 def delete_all(request: Request, identity: Identified) -> Json:
     """Forget the memories of an owner, narrowed by the other ids; nothing is forgotten where no owner is named."""
-    where = conversion.select_owner(
+    where = filters.select_owner(
         conversion.supported_fields(dict(request.query_params), ("user_id", "agent_id", "app_id", "run_id"))
     )
     agent = _agent(identity, where)
@@ -212,7 +272,7 @@ def delete_all(request: Request, identity: Identified) -> Json:
 
 
 @router.put("/v1/batch/")
-@_require("writer")
+@require("writer")
 def batch_update(identity: Identified, body: Posted) -> Json:
     """Update several memories, one after the other; none where one of them is not there."""
     named = _batch(identity, body)
@@ -224,7 +284,7 @@ def batch_update(identity: Identified, body: Posted) -> Json:
 
 
 @router.delete("/v1/batch/")
-@_require("writer")
+@require("writer")
 def batch_delete(identity: Identified, body: Posted) -> Json:
     """Forget several memories, one after the other; none where one of them is not there."""
     named = _batch(identity, body)
@@ -234,7 +294,7 @@ def batch_delete(identity: Identified, body: Posted) -> Json:
 
 
 @router.get("/v1/entities/")
-@_require("reader")
+@require("reader")
 def users(identity: Identified) -> Json:
     """List the owners, newest first."""
     users = [counts.user_id for counts in identity.memory.users(identity.tenant, limit=checks.MAX_LIMIT)]
@@ -257,10 +317,10 @@ def users(identity: Identified) -> Json:
 
 
 @router.delete("/v2/entities/{kind}/{name:path}/")
-@_require("admin")
+@require("admin")
 def delete_user(identity: Identified, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
-    where = conversion.select_owner({f"{checks.choice(kind, conversion.OWNERS, name='entity type')}_id": name})
+    where = filters.select_owner({f"{checks.choice(kind, filters.OWNERS, name='entity type')}_id": name})
     _check(identity, where.owner)
     agent = _agent(identity, where)
     while own := _own(identity, agent, where.owner):
@@ -377,7 +437,7 @@ def _update(identity: RequestIdentity, memory_id: str, changes: Json, *, ends: A
     old = _live(identity, memory_id, versions)
     agent = _agent_of(identity, conversion.inner_id(memory_id)[0])
     text = changes.get("text", old.content)
-    own = changes.get("metadata", {name: value for name, value in old.metadata.items() if name != conversion.OURS})
+    own = changes.get("metadata", {name: value for name, value in old.metadata.items() if name != filters.OURS})
     now = identity.memory.now
     ends = conversion.end_of(old) if ends is ... else ends
     new = agent.observe(
@@ -388,7 +448,9 @@ def _update(identity: RequestIdentity, memory_id: str, changes: Json, *, ends: A
         event_time=conversion.parse_time(changes["timestamp"]) if "timestamp" in changes else old.event_time,
         ttl_days=conversion.ttl_days(ends, now),
         tags=old.tags,
-        metadata=conversion.make_metadata(own, conversion.ids_of(old), ends=ends, first=versions[0]),
+        metadata=conversion.make_metadata(
+            own, conversion.ids_of(old), ends=ends, event=conversion.event_of(old), first=versions[0]
+        ),
     )
     agent.link(new.id, versions[0].id, "supersedes")
     agent.forget(old.id)
