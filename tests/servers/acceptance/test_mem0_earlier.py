@@ -70,7 +70,7 @@ class TestEarlierVersions:
         assert (page["count"], page["next"], texts(page["results"])) == (2, None, [LISBON])
         filters = {"AND": [{"user_id": "alice"}, {"run_id": "trip"}]}
         assert texts(earlier("POST", "/v2/memories/", json={"filters": filters})) == [SUNNY, LISBON]
-        page = earlier("POST", "/v2/memories/", json={"filters": filters, "page": 1, "page_size": 1})
+        page = earlier("POST", "/v2/memories/", json={"filters": filters, "page": 0, "page_size": 1})
         assert (page["count"], texts(page["results"])) == (2, [SUNNY])
         page = earlier("POST", "/v2/memories/?page=2&page_size=1", json={"filters": filters})
         assert texts(page["results"]) == [LISBON]

@@ -56,7 +56,9 @@ def get_filtered(identity: Identified, body: Posted, page: Page | None = None, p
     fields = conversion.supported_fields(body, (*IDS, *LIST))
     numbers = {name: checks.count(fields[name], name=name) for name in ("page", "page_size") if name in fields}
     page, page_size = numbers.get("page", page), max(numbers.get("page_size", page_size), 1)
-    return _listed(identity, fields, path="/v2/memories/", page=page and max(page, 1), page_size=page_size)
+    return _listed(
+        identity, fields, path="/v2/memories/", page=None if page is None else max(page, 1), page_size=page_size
+    )
 
 
 @router.post("/v1/memories/search/")
