@@ -68,6 +68,7 @@ COUNTERS: Mapping[str, str] = {
     "rerank_fallbacks": "Deep searches that kept the fast order",
     "reranks": "Deep searches ordered by a re-ranker",
     "schedules_fired": "Jobs queued by a schedule",
+    "secrets_masked": "Texts whose secrets were masked as they were written",
     "searches_without_vectors": "Searches by keywords alone",
     "session_ends_degraded": "Ends of sessions whose episodes could not be counted",
     "sessions_consolidated_on_switch": "Sessions consolidated when the next one began",

@@ -17,7 +17,7 @@ from engrain.agent.queries import Queries
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.rules import Rules
 from engrain.agent.wiring.acts import new_act, new_id
-from engrain.agent.wiring.arguments import parse_interval, parse_scope
+from engrain.agent.wiring.arguments import parse_interval, parse_scope, parse_text
 from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
 from engrain.agent.writes.erasures import erase_memories
@@ -186,7 +186,7 @@ class Agent(Queries):
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         known = checks.choice(permanence, DECAY_RATES, name="permanence")
         start, end = parse_interval(valid_from, valid_to)
-        text = checks.content(content)
+        text = parse_text(parts, content)
         relation = free_text_predicate(text) if predicate is None else checks.name(predicate, name="predicate")
         fact = Fact(
             id=new_id(parts, caller, key),
@@ -240,7 +240,7 @@ class Agent(Queries):
             parts,
             act,
             checks.name(id_, name="id"),
-            content=checks.content(content),
+            content=parse_text(parts, content),
             source=checks.optional_name(source, name="source"),
             confidence=checks.number(confidence, name="confidence", low=0, high=1),
             valid_from=start,
@@ -466,6 +466,7 @@ class Agent(Queries):
                 clock=parts.clock,
                 format_name=checks.choice(format, ["auto", *FORMATS], name="format"),
                 strict=checks.flag(strict, name="strict"),
+                secrets=parts.settings.privacy.secrets,
                 progress=progress,
             )
         finally:

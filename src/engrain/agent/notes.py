@@ -10,7 +10,7 @@ from engrain import metrics
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import find_preset, parse_limit
+from engrain.agent.wiring.arguments import find_preset, parse_limit, parse_text
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.agent.writes.episodes import parse_importance
@@ -79,7 +79,7 @@ class Notes(View):
         """
         parts = self._parts()
         act = new_act(parts, self._caller)
-        draft = _draft(parts, act, checks.name(key, name="key"), checks.content(content))
+        draft = _draft(parts, act, checks.name(key, name="key"), parse_text(parts, content))
         try:
             stored = parts.store.write(act, _save, parts, draft)
         finally:

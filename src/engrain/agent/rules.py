@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.wiring.acts import new_act, new_id
-from engrain.agent.wiring.arguments import parse_scope
+from engrain.agent.wiring.arguments import parse_scope, parse_text
 from engrain.agent.wiring.view import View
 from engrain.agent.writes.memories import store_memory
 from engrain.domain import checks, pagination
@@ -53,7 +53,7 @@ class Rules(View):
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=parse_scope(caller, scope),
-            content=checks.content(content),
+            content=parse_text(parts, content),
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             created_at=act.at,
             last_confirmed_at=act.at,

@@ -221,6 +221,14 @@ class Cleanup(Section):
     max_entries: int = Field(default=10_000, ge=0, description="Largest number of removable episodes of a tenant")
 
 
+class Privacy(Section):
+    """Policy for what should not be stored."""
+
+    secrets: Literal["mask", "refuse", "keep"] = Field(
+        default="mask", description="Keys, tokens and card numbers in a text: mask them, refuse the text, or keep them"
+    )
+
+
 class Handling(Section):
     """Policy of `handle` for requests and statements: do, propose or leave."""
 
@@ -366,6 +374,7 @@ class Settings(WithoutTruthValues, BaseSettings):
     maturity: Maturity = Maturity()
     cleanup: Cleanup = Cleanup()
     handling: Handling = Handling()
+    privacy: Privacy = Privacy()
     notes: Notes = Notes()
     backup: Backup = Backup()
     audit: Audit = Audit()

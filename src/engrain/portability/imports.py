@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import Clock
     from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.text.secrets import SecretPolicy
     from engrain.portability.formats import ImportedRecord
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import UnitOfWork
@@ -65,6 +66,7 @@ def import_file(
     clock: Clock,
     format_name: str = "auto",
     strict: bool = False,
+    secrets: SecretPolicy = "mask",
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
     """Import a file: turns as episodes of their sessions, statements as facts and notes, names as entities.
@@ -84,7 +86,8 @@ def import_file(
     seen = entities = erased = broken_count = 0
     name = format_name
     for records in _batches(read(path, format_name)):
-        batch = store.write(Act(caller=caller, at=clock()), _store_batch, records, known, is_strict=strict)
+        act = Act(caller=caller, at=clock())
+        batch = store.write(act, _store_batch, records, known, is_strict=strict, secrets=secrets)
         known = batch.known
         seen += batch.seen
         entities += batch.entities
@@ -129,10 +132,15 @@ class _Batch:
 
 @repeatable
 def _store_batch(
-    work: UnitOfWork, records: Sequence[ImportedRecord | BrokenRecord], known: Mapping[str, str], *, is_strict: bool
+    work: UnitOfWork,
+    records: Sequence[ImportedRecord | BrokenRecord],
+    known: Mapping[str, str],
+    *,
+    is_strict: bool,
+    secrets: SecretPolicy,
 ) -> _Batch:
     """Store records; with `is_strict` those before the first that is broken."""
-    converter = RecordConverter(work=work, entities=dict(known))
+    converter = RecordConverter(work=work, entities=dict(known), secrets=secrets)
     converter.find_erased(records)
     results: list[MemoryRecord | bool | Broken] = []
     alive = [record for record in records if not converter.is_erased(record)]

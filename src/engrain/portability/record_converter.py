@@ -24,6 +24,7 @@ from engrain.domain.records import (
     Rule,
 )
 from engrain.domain.text.categories import fact_category
+from engrain.domain.text.secrets import apply_policy
 from engrain.errors import InvalidInput
 from engrain.portability.exports import UNEXPORTED
 from engrain.portability.formats import ImportedEntity, ImportedFact, ImportedRule, ImportedTurn
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Caller, Kind
     from engrain.domain.requests import Act
+    from engrain.domain.text.secrets import SecretPolicy
     from engrain.storage.rows import ColumnType
     from engrain.storage.unit_of_work import UnitOfWork
 
@@ -49,6 +51,7 @@ class RecordConverter:
     entities: dict[str, str] = field(default_factory=dict)  # ids by name
     pending: set[str] = field(default_factory=set)  # ids of memories that this unit stores
     erased: set[str] = field(default_factory=set)  # ids of the file, or derived from them, that were erased
+    secrets: SecretPolicy = "mask"
     undated: int = 0  # records of this unit without a time of their own
 
     @property
@@ -143,9 +146,12 @@ class RecordConverter:
             valid_to=fact.valid_to or max(current.happened_at, fact.happened_at),
         )
 
+    def _text(self, content: object) -> str:
+        return apply_policy(checks.content(content), self.secrets)
+
     def _episode(self, turn: ImportedTurn) -> Episode:
         caller, fields = self.act.caller, turn.fields
-        content = checks.content(turn.content)
+        content = self._text(turn.content)
         session = checks.optional_name(turn.session, name="session")
         parts = (caller.tenant_id, caller.own_scope, session or "", turn.source_id, turn.role, content)
         metadata = {**turn.metadata, "title": turn.title} if turn.title else turn.metadata
@@ -170,7 +176,7 @@ class RecordConverter:
     def _fact(self, statement: ImportedFact) -> Fact:
         caller, fields = self.act.caller, statement.fields
         subject = caller.agent if statement.subject is None else checks.name(statement.subject, name="subject")
-        predicate, content = checks.name(statement.predicate, name="predicate"), checks.content(statement.content)
+        predicate, content = checks.name(statement.predicate, name="predicate"), self._text(statement.content)
         created_at = min(statement.stored_at or self._next_moment(), self.act.at)
         start, end = statement.valid_from, statement.valid_to
         if start is not None and end is not None and end < start:
@@ -213,7 +219,7 @@ class RecordConverter:
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=_scope(fields, caller),
-            content=checks.content(rule.content),
+            content=self._text(rule.content),
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
             created_at=created_at,
             last_confirmed_at=min(confirmed_at, self.act.at),

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.secrets import SECRET_KINDS, find_secrets
+from engrain.domain.text.secrets import SECRET_KINDS, apply_policy, find_secrets
+from engrain.errors import InvalidInput
 
 RANDOM = "a8Fk2Lq9Zx7Vb3Nm5Tg1Hj6Rw4Yc0PdSeUi"
 
@@ -173,3 +174,36 @@ def test_a_huge_text_is_looked_through_up_to_its_bound():
     assert len(find_secrets("password=hunter2 " + "password is a word " * 200_000)) == 1
     assert find_secrets(" " * 300_000 + "password=hunter2") == []
     assert find_secrets("1" * 300_000) == find_secrets("a:" * 300_000) == []
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        (f"push with {TOKEN} please", "push with ******** please"),
+        (f"the key:\n{KEY}\nkeep it", "the key:\n********\nkeep it"),
+        ("postgresql://ana:s3cr3tpw@db/x", "postgresql://ana:********@db/x"),
+        ("card 4111 1111 1111 1111, thanks", "card ********, thanks"),
+        ("password=hunter4471x and more", "password=******** and more"),
+        ("the guest Wi-Fi password is walnut-river-52", None),
+        ("I moved to Lisbon in May", None),
+        ("call me at 0171 555 0134", None),
+    ],
+)
+def test_what_is_stored_has_no_secret_but_what_a_person_tells(text, stored):
+    assert apply_policy(text, "mask") == (text if stored is None else stored)
+    assert apply_policy(text, "keep") is text
+    if stored is None:
+        assert apply_policy(text, "refuse") is text
+    else:
+        with pytest.raises(InvalidInput, match=r"holds a secret \((api key|private key|url password|card|password)"):
+            apply_policy(text, "refuse")
+
+
+@given(st.text())
+def test_no_text_grows_another_secret_by_masking(text):
+    masked = apply_policy(text, "mask")
+    assert apply_policy(masked, "mask") == masked

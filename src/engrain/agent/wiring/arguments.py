@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE, is_reserved, user_of, user_scope
+from engrain.domain.text.secrets import apply_policy
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -14,6 +16,19 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
     from engrain.retrieval.presets import Preset
+
+
+def parse_text(parts: Parts, content: object) -> str:
+    """Return a text that is to be stored, its secrets treated as the settings say.
+
+    Raises:
+        InvalidInput: it is empty, too long, or holds a secret that is refused.
+    """
+    text = checks.content(content)
+    stored = apply_policy(text, parts.settings.privacy.secrets)
+    if stored is not text:
+        metrics.count("secrets_masked")
+    return stored
 
 
 def parse_interval(valid_from: object, valid_to: object) -> tuple[datetime | None, datetime | None]:

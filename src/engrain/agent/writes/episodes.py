@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.wiring.acts import new_id
+from engrain.agent.wiring.arguments import parse_text
 from engrain.domain import checks
 from engrain.domain.memories import importance as estimates
 from engrain.domain.records import ROLES, Episode
@@ -47,7 +48,7 @@ def new_episode(  # what a turn is made of
     lifetime = parts.settings.episodes.ttl_days
     if ttl_days is not None:
         lifetime = checks.number(ttl_days, name="ttl_days", low=0, high=36_500)
-    parsed_role, text = checks.choice(role, ROLES, name="role"), checks.content(content)
+    parsed_role, text = checks.choice(role, ROLES, name="role"), parse_text(parts, content)
     return Episode(
         id=new_id(parts, caller, idempotency_key),
         tenant_id=caller.tenant_id,

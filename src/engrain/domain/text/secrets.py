@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from engrain.errors import InvalidInput
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SecretKind = Literal["private_key", "api_key", "jwt", "password", "url_password", "card_number"]
+SecretPolicy = Literal["mask", "refuse", "keep"]
 SECRET_KINDS: tuple[SecretKind, ...] = get_args(SecretKind)
 # A bound on the work for a text of megabytes.
 MOST_CHARACTERS = 200_000
@@ -27,6 +30,14 @@ class Secret(NamedTuple):
     shown: str
 
 
+# Every secret has one of these near, or so many digits: most texts have none, and are not looked at further.
+_HINTS = (
+    "-----begin :// pass pwd key secret token authorization eyj akia asia aiza ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ "
+    "glpat- xox sk_ rk_ sk- hf_ npm_ pypi- sg."
+).split()
+_LONG_NUMBER = re.compile(r"\d(?:[ -]?\d){12}")
+_TOLD = re.compile(r"\bis\s{1,3}[\"'`]?$", re.IGNORECASE)
+_PRIVATE_KEY_END = re.compile(r"-----END (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
 # Prefix, and what must follow it, as their issuers write them; the prefix is public and may be shown.
 _API_KEY = re.compile(
@@ -82,6 +93,41 @@ def find_secrets(text: str) -> list[Secret]:
         if not secrets or secret.start >= secrets[-1].end:
             secrets.append(secret)
     return secrets
+
+
+def apply_policy(text: str, policy: SecretPolicy) -> str:
+    """The text as it may be stored: with its secrets masked, as it is, or not at all.
+
+    A password in a sentence ("the Wi-Fi password is ...") stays: somebody tells it to be remembered.
+
+    Raises:
+        InvalidInput: the policy is to refuse, and there is a secret; the message has its kind alone.
+    """
+    if policy == "keep" or not _may_hold_secret(text):
+        return text
+    found = find_secrets(text)
+    secrets = [secret for secret in found if not _TOLD.search(text, max(0, secret.start - 8), secret.start)]
+    if not secrets:
+        return text
+    if policy == "refuse":
+        kinds = ", ".join(dict.fromkeys(secret.kind.replace("_", " ") for secret in secrets))
+        raise InvalidInput(f"the text holds a secret ({kinds}) and nothing was written: leave it out")
+    pieces, at = [], 0
+    for secret in secrets:
+        pieces += [text[at : secret.start], _MASK]
+        at = _private_key_end(text, secret) if secret.kind == "private_key" else secret.end
+    return "".join([*pieces, text[at:]])
+
+
+def _may_hold_secret(text: str) -> bool:
+    lowered = text[:MOST_CHARACTERS].lower()
+    return any(hint in lowered for hint in _HINTS) or _LONG_NUMBER.search(lowered) is not None
+
+
+def _private_key_end(text: str, secret: Secret) -> int:
+    """The end of the block that a private key begins; the end of the text where it has none."""
+    end = _PRIVATE_KEY_END.search(text, secret.end)
+    return len(text) if end is None else end.end()
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
