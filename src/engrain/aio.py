@@ -204,6 +204,7 @@ class AsyncKeys(Async[Keys]):
 
     create = Awaited(Keys.create)
     list = Awaited(Keys.list)
+    rotate = Awaited(Keys.rotate)
     revoke = Awaited(Keys.revoke)
     authenticate = Awaited(Keys.authenticate)
 

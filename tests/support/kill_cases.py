@@ -236,6 +236,7 @@ VERB_CASES = {
         keeps=lambda read, state: count(state, "episodes", "of a letter") >= max(read, default=0),
     ),
     "keys.create": in_memory(lambda scene: scene.memory.keys.create(role="writer", agent=AGENT)),
+    "keys.rotate": in_memory(lambda scene: scene.memory.keys.rotate(scene.ids["key"])),
     "keys.revoke": in_memory(lambda scene: scene.memory.keys.revoke(scene.ids["key"]), is_repeatable=True),
     "jobs.run": in_memory(lambda scene: scene.memory.jobs.run("decay"), days=400, is_whole=False, leaves_out=("jobs",)),
     "jobs.retry": in_memory(lambda scene: scene.memory.jobs.retry(scene.ids["job"]), is_repeatable=True),

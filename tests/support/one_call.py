@@ -128,6 +128,7 @@ WRITES: dict[str, Callable[..., Any]] = {
     "put_key": keys.put_key,
     "revoke_key": keys.revoke_key,
     "use_key": keys.use_key,
+    "limit_key": keys.limit_key,
 }
 INSPECTIONS: dict[str, Callable[..., Any]] = {
     "tenants": tenants.list_tenants,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import os
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
@@ -12,7 +13,16 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.agent.wiring.view import View
 from engrain.domain import checks
-from engrain.domain.access.keys import ROLES, AccessKey, CreatedKey, Grant, hash_secret, new_secret, parse_secret
+from engrain.domain.access.keys import (
+    RANDOM_BYTES,
+    ROLES,
+    AccessKey,
+    CreatedKey,
+    Grant,
+    hash_secret,
+    new_secret,
+    parse_secret,
+)
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
 from engrain.storage.access import keys
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words
 
+_MOST_DAYS = 36_500
 _NO_DIGEST = "0" * 64  # what a secret of no key is compared with; the digest of nothing that is known
 
 
@@ -96,6 +107,44 @@ class Keys(View):
         if revoked is None:
             raise NotFound(f"{owner} has no key {id_}; keys.list shows those it has")
         return revoked
+
+    def rotate(
+        self,
+        key_id: words.KeyId,
+        *,
+        overlap_days: words.OverlapDays = 7.0,
+        tenant: words.Tenant | None = None,
+        agent: words.BoundAgent | None = None,
+    ) -> CreatedKey:
+        """Create a key in place of another, which opens for some days more, so that clients change over meanwhile.
+
+        The new one has the rights and the name of the old one, and lives as long as that was meant to.
+
+        Raises:
+            NotFound: the tenant, or its agent, has no such key.
+            InvalidInput: it is revoked or has expired, so that there is nothing to take over.
+        """
+        id_ = checks.name(key_id, name="key_id")
+        act, new_id, random = self._act(tenant), self._parts().ids(), os.urandom(RANDOM_BYTES)
+        until = act.at + timedelta(days=checks.number(overlap_days, name="overlap_days", low=0, high=_MOST_DAYS))
+
+        def rotate(work: UnitOfWork) -> CreatedKey | None:
+            stored = keys.find_key(work, id_)
+            if stored is None or agent not in (None, stored.key.agent):
+                return None
+            if not stored.key.is_valid(act.at):
+                raise InvalidInput(f"key {id_} is revoked or has expired; create a new one instead")
+            key = stored.key.successor(new_id, act.at)
+            secret = new_secret(key, lambda _: random)
+            keys.put_key(work, key, hash_secret(secret))
+            keys.limit_key(work, stored.key, until)
+            return CreatedKey(secret=secret, key=key)
+
+        created = self._parts().store.write(act, rotate)
+        if created is None:
+            owner = f"tenant {act.caller.tenant_id}" if agent is None else f"agent {agent!r:.80}"
+            raise NotFound(f"{owner} has no key {id_}; keys.list shows those it has")
+        return created
 
     def authenticate(self, secret: words.Secret) -> Grant:
         """Return the tenant, agent, user and role of a key's secret; its use is written to the minute.

@@ -212,9 +212,12 @@ def build_extractive_summariser(query: str, count: TokenCounter) -> Summariser:
 
 
 def _turn_message(turn: Episode) -> dict[str, str]:
-    """A turn for a chat API; a tool's answer in a message of the user, as its call is not among the messages."""
+    """A turn for a chat API; a tool's answer in a message of the user, as its call is not among the messages.
+
+    What a tool answered is the text of others, which a web page may have written.
+    """
     if turn.role == "tool":
-        return {"role": "user", "content": f"[tool] {turn.content}"}
+        return {"role": "user", "content": f"[tool] {neutralize(turn.content)}"}
     return {"role": turn.role, "content": turn.content}
 
 

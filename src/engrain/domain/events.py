@@ -223,7 +223,7 @@ def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *
 
 
 def key_changed(act: Act, event_type: str, key: AccessKey, ids: Callable[[], str]) -> Event:
-    """A key was created or revoked; visible to the agent it acts for. Has neither its secret nor the digest."""
+    """A key was created, rotated or revoked; visible to the agent it acts for. Without its secret and the digest."""
     payload = {"role": key.role, "agent": key.agent, "user_id": key.user_id, "expires_at": format_time(key.expires_at)}
     return _event(
         act,

@@ -741,6 +741,10 @@ SELECT digest, COLUMNS OF access_keys FROM access_keys WHERE tenant_id = :tenant
 -- Revoke a key, unless it is revoked already
 UPDATE access_keys SET revoked_at = :at WHERE tenant_id = :tenant_id AND id = :id AND revoked_at IS NULL RETURNING id;
 
+-- limit_key --
+-- Set when a key that was replaced expires
+UPDATE access_keys SET expires_at = :expires_at WHERE tenant_id = :tenant_id AND id = :id;
+
 -- use_key --
 -- Record the use of a key, unless one was recorded lately
 UPDATE access_keys SET last_used_at = :at

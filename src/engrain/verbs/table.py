@@ -420,6 +420,15 @@ VERBS: tuple[Verb, ...] = (
     _memory(
         "keys.create", effect="adds", needs="admin", route="POST /keys", creates=True, command="keys create", tool=False
     ),
+    _memory(
+        "keys.rotate",
+        effect="adds",
+        needs="admin",
+        route="POST /keys/{key_id}/rotate",
+        creates=True,
+        command="keys rotate {key_id}",
+        tool=False,
+    ),
     _memory("keys.list", needs="admin", route="GET /keys", command="keys list", tool=False),
     _memory(
         "keys.revoke",

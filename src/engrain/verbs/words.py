@@ -456,6 +456,16 @@ ExpiresAt = Annotated[
     ),
 ]
 KeyId = Annotated[str, Word(sentence="Id of a key.", metavar="KEY", id_of="key")]
+OverlapDays = Annotated[
+    float,
+    Word(
+        sentence="Days for which the old key opens beside the new one.",
+        option="--overlap",
+        low=0,
+        high=MAX_DAYS,
+        metavar="DAYS",
+    ),
+]
 Secret = Annotated[str, Word(sentence="Secret of a key.", origin="library")]
 
 # Of files, and of everything that takes long.

@@ -91,6 +91,39 @@ def test_a_key_that_is_revoked_elsewhere_opens_nothing_from_the_next_request_on(
     assert memory.keys.revoke(created.key.id).revoked_at == revoked.revoked_at  # its use is noted when it is noted
 
 
+def test_a_rotated_key_opens_beside_its_successor_until_the_overlap_is_over(memory, clock):
+    old = memory.keys.create(
+        role="writer", tenant="acme", agent="ana", name="phone", expires_at=NOW + timedelta(days=30)
+    )
+    clock.now = NOW + timedelta(days=10)
+    new = memory.keys.rotate(old.key.id, overlap_days=2, tenant="acme", agent="ana")
+    assert (new.key.role, new.key.agent, new.key.name) == ("writer", "ana", "phone")
+    assert new.key.expires_at == clock.now + timedelta(days=30)
+    for created in (old, new):
+        assert memory.keys.authenticate(created.secret).key_id == created.key.id
+    clock.now += timedelta(days=2)
+    with pytest.raises(Unauthenticated):
+        memory.keys.authenticate(old.secret)
+    assert memory.keys.authenticate(new.secret).agent == "ana"
+    told = [event.event_type for event in memory.agent("ana", tenant="acme").events().items]
+    assert sorted(told) == ["key_created", "key_created", "key_rotated"]
+
+
+def test_an_overlap_never_lengthens_a_key_and_a_dead_one_is_not_rotated(memory):
+    old = memory.keys.create(role="reader", expires_at=NOW + timedelta(hours=1))
+    memory.keys.rotate(old.key.id)
+    assert next(key for key in memory.keys.list() if key.id == old.key.id).expires_at == NOW + timedelta(hours=1)
+    for_ever = memory.keys.create(role="reader")
+    assert memory.keys.rotate(for_ever.key.id, overlap_days=0).key.expires_at is None
+    for key_id, error in ((for_ever.key.id, InvalidInput), ("no such key", NotFound)):
+        with pytest.raises(error):
+            memory.keys.rotate(key_id)
+    with pytest.raises(NotFound):
+        memory.keys.rotate(old.key.id, tenant="bolt")
+    with pytest.raises(NotFound):
+        memory.keys.rotate(old.key.id, agent="ana")
+
+
 def test_a_use_is_noted_once_a_minute_and_after_the_request(location, clock):
     def used():
         with Memory.open(location, settings=NO_EMBEDDER) as memory:

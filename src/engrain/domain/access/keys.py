@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from engrain.domain.ids import is_id
@@ -71,6 +71,12 @@ class AccessKey(Record):
     def is_valid(self, now: datetime) -> bool:
         """True if it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def successor(self, id_: str, now: datetime) -> AccessKey:
+        """A new key of the same rights and name, which lives as long as this one was meant to."""
+        lifetime = None if self.expires_at is None else self.expires_at - self.created_at
+        expires_at = None if lifetime is None else now + lifetime
+        return replace(self, id=id_, created_at=now, expires_at=expires_at, last_used_at=None)
 
     @property
     def grant(self) -> Grant:

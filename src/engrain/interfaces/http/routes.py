@@ -30,7 +30,7 @@ IDEMPOTENCY_KEY, IF_NONE_MATCH = "Idempotency-Key", "If-None-Match"
 _CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
 _JSON = "application/json"
 _WITHOUT_BODY = frozenset({"GET"})
-_OF_KEYS = frozenset({"keys.create", "keys.revoke"})
+_OF_KEYS = frozenset({"keys.create", "keys.rotate", "keys.revoke"})
 _KEY_WORD = Word(
     sentence="The same key again gives what was stored first, and stores nothing; another body is refused."
 )

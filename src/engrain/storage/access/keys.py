@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
@@ -50,6 +51,14 @@ def revoke_key(work: UnitOfWork, key_id: str) -> AccessKey | None:
     if is_new:
         work.record(events.key_changed(work.act, "key_revoked", stored.key, work.ids))
     return stored.key
+
+
+def limit_key(work: UnitOfWork, key: AccessKey, expires_at: datetime) -> None:
+    """Let a key that was replaced expire at a time, unless it does so before."""
+    if key.expires_at is not None and key.expires_at <= expires_at:
+        expires_at = key.expires_at
+    work.run("limit_key", tenant_id=work.tenant_id, id=key.id, expires_at=work.dialect.time(expires_at))
+    work.record(events.key_changed(work.act, "key_rotated", replace(key, expires_at=expires_at), work.ids))
 
 
 def use_key(work: UnitOfWork, key_id: str, *, since: datetime) -> bool:

@@ -10,6 +10,7 @@ from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import lists, memories
 
 if TYPE_CHECKING:
+    from engrain.domain.access.keys import CreatedKey
     from engrain.domain.entities.registry import EntityMerge
     from engrain.domain.records import Answer, MemoryRecord, Rule
 
@@ -63,6 +64,10 @@ def _merge(done: EntityMerge) -> str:
     return f"{done.source.canonical_name} ({done.source.id}) and {done.target.canonical_name}: {facts} moved"
 
 
+def _created_key(created: CreatedKey) -> list[str]:
+    return [f"{lists.access_key(created.key)}\nKeep the secret now: nobody can show it again."]
+
+
 def _evidence(answer: Answer, _: Arguments) -> list[str]:
     is_doubtful = answer.hits and answer.evidence == "none"
     return ["note: the answer is probably not among these (evidence: none)"] if is_doubtful else []
@@ -106,7 +111,6 @@ NOTES: Mapping[str, Callable[[Any, Arguments], Iterable[str]]] = {
         if report.dry_run and not arguments.get("dry_run")
         else []
     ),
-    "keys.create": lambda created, _: [
-        f"{lists.access_key(created.key)}\nKeep the secret now: nobody can show it again."
-    ],
+    "keys.create": lambda created, _: _created_key(created),
+    "keys.rotate": lambda created, _: _created_key(created),
 }
