@@ -31,7 +31,6 @@ LEAST_QUESTION_SHARE = 0.5
 _LEAST_REPETITION, _LEAST_BESIDE_ONE_WORD = 2 / 3, 0.5
 
 _STRIPPED = ".,!?;:\"'()[]*_~`\u2026\u201c\u201d\u2018\u2019\u00ab\u00bb\uff1f\uff01\u3002"
-_APOSTROPHES = str.maketrans("", "", "'\u2019")
 _DASHES = frozenset({"-", "--", "\u2013", "\u2014"})
 _OPENINGS = frozenset("hey hi hello oh ok okay well so btw".split())
 
@@ -201,8 +200,9 @@ def _begins_as_question(content: str) -> bool:
 def _words(content: str) -> tuple[str, ...]:
     """Words in order, folded, without the punctuation around them; symbols stay, as in "C++" and "5 %"."""
     folded = content.lower() if content.isascii() else unicodedata.normalize("NFKC", content).casefold()
-    stripped = (word.strip(_STRIPPED).translate(_APOSTROPHES) for word in folded.split())
-    return tuple(word for word in stripped if word and word not in _DASHES)
+    whole = folded.replace("'", "").replace("\u2019", "")
+    stripped = [word.strip(_STRIPPED) for word in whole.split()]
+    return tuple([word for word in stripped if word and word not in _DASHES])
 
 
 @lru_cache(maxsize=4_096)
