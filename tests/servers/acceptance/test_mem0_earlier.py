@@ -60,6 +60,8 @@ class TestEarlierVersions:
         ]
         body = {"messages": SAID, "user_id": "alice", "output_format": "v1.1", "async_mode": True}
         assert len(earlier("POST", "/v1/memories/", json=body)["results"]) == 2
+        [alone] = earlier("POST", "/v1/memories/", json={"messages": OSLO, "user_id": "alice"})
+        assert alone["data"]["memory"] == OSLO
 
     def test_lists_are_bare_or_by_pages(self, earlier):
         earlier("POST", "/v1/memories/", json={"messages": SAID, "user_id": "alice", "run_id": "trip"})

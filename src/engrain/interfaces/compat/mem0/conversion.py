@@ -51,11 +51,13 @@ def supported_fields(request: Mapping[str, Any], names: Iterable[str]) -> Json:
 
 
 def parse_messages(value: object) -> list[Message]:
-    """Parse the messages of an add, all of them before the first is stored.
+    """Parse the messages of an add, all of them before the first is stored; a text alone is one of the user's.
 
     Raises:
         InvalidInput: none, an unknown role, or one without text.
     """
+    if isinstance(value, str):
+        value = [{"role": "user", "content": value}]
     if not isinstance(value, list) or not value:
         raise InvalidInput("messages must be a list of {role, content}, and not empty")
     return [_message(message) for message in value]
