@@ -185,7 +185,7 @@ class Agent(Queries):
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         known = checks.choice(permanence, DECAY_RATES, name="permanence")
-        start, end = parse_interval(valid_from, valid_to)
+        start, end = parse_interval(valid_from, valid_to, act.at)
         text = parse_text(parts, content)
         relation = free_text_predicate(text) if predicate is None else checks.name(predicate, name="predicate")
         fact = Fact(
@@ -235,7 +235,7 @@ class Agent(Queries):
         """
         parts = self._parts()
         act = new_act(parts, self._caller)
-        start, end = parse_interval(valid_from, valid_to)
+        start, end = parse_interval(valid_from, valid_to, act.at)
         return replace_fact(
             parts,
             act,

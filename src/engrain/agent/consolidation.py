@@ -9,7 +9,7 @@ from engrain.agent.learning import consolidation_runs
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import get_active_fact, memory_not_found, read_all
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import parse_scope
+from engrain.agent.wiring.arguments import parse_scope, parse_time
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
@@ -22,6 +22,8 @@ from engrain.storage.runs.claims import is_session_consolidated
 from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from engrain.learning.consolidation.extracted_facts import ExtractedFact, SavedFacts
     from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words
@@ -72,7 +74,8 @@ class Consolidation(View):
         from engrain.learning.consolidation import extracted_facts
 
         parts = self._parts()
-        batch = [_parse_fact(fact, index) for index, fact in enumerate(_parse_list(facts))]
+        now = self._parts().clock()
+        batch = [_parse_fact(fact, index, now) for index, fact in enumerate(_parse_list(facts))]
         search = consolidation_runs.search_of(parts)(self._caller, extracted_facts.list_questions(batch))
 
         def save(work: UnitOfWork) -> SavedFacts:
@@ -157,19 +160,19 @@ def _parse_list(facts: object) -> list[object]:
     return listed
 
 
-def _parse_fact(fact: object, index: int) -> ExtractedFact:
+def _parse_fact(fact: object, index: int, now: datetime) -> ExtractedFact:
     """Return one fact of a batch.
 
     Raises:
         InvalidInput: with its index in the batch.
     """
     try:
-        return _parse_fields(fact)
+        return _parse_fields(fact, now)
     except InvalidInput as error:
         raise InvalidInput(f"facts[{index}]: {error}; nothing was saved") from error
 
 
-def _parse_fields(fact: object) -> ExtractedFact:
+def _parse_fields(fact: object, now: datetime) -> ExtractedFact:
     from engrain.learning.consolidation.extracted_facts import ExtractedFact
     from engrain.learning.consolidation.proposals import Statement
 
@@ -184,7 +187,7 @@ def _parse_fields(fact: object) -> ExtractedFact:
         importance=checks.number(fact.get("importance", 5.0), name="importance", low=0, high=10),
         confidence=checks.number(fact.get("confidence", 1.0), name="confidence", low=0, high=1),
         permanence=checks.choice(fact.get("permanence", "standard"), DECAY_RATES, name="permanence"),
-        valid_from=checks.moment(fact.get("valid_from"), name="valid_from"),
+        valid_from=parse_time(fact.get("valid_from"), name="valid_from", now=now),
         tags=checks.names(fact.get("tags"), name="tag"),
     )
     return ExtractedFact(says=says, source_ids=checks.names(fact.get("source_ids"), name="source_id"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.wiring.arguments import parse_agent
+from engrain.agent.wiring.arguments import parse_agent, parse_end
 from engrain.agent.wiring.view import View
 from engrain.domain import checks
 from engrain.domain.access.keys import (
@@ -62,7 +62,7 @@ class Keys(View):
             InvalidInput: an unknown role, a scope's name, or a time that has passed; nothing was written.
         """
         act = self._act(tenant)
-        ends = checks.moment(expires_at, name="expires_at")
+        ends = parse_end(expires_at, name="expires_at", now=act.at)
         if ends is not None and ends <= act.at:
             raise InvalidInput(f"expires_at {ends:%Y-%m-%d %H:%M} UTC has passed; name a time to come")
         key = AccessKey(

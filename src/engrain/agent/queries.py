@@ -9,7 +9,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads import lookups
 from engrain.agent.reads.lookups import find_memory
 from engrain.agent.reads.search import get_counted, search_counted
-from engrain.agent.wiring.arguments import find_preset, parse_limit, parse_reading
+from engrain.agent.wiring.arguments import find_preset, parse_end, parse_limit, parse_point, parse_reading, parse_time
 from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
@@ -107,6 +107,7 @@ class Queries(View):
             neighbours=checks.count(neighbours, name="neighbours", high=_MOST_NEIGHBOURS),
             explains=checks.flag(explain, name="explain"),
         )
+        now = parts.clock()
         narrowed = Filter(
             kinds=checks.choices(kinds, KINDS, name="kind") or KINDS,
             scopes=() if scope is None else parse_reading(self._caller, scope),
@@ -116,9 +117,9 @@ class Queries(View):
             speakers=checks.names(speakers, name="speaker"),
             subjects=checks.names(subjects, name="subject"),
             tags=checks.names(tags, name="tag"),
-            since=checks.moment(since, name="since"),
-            until=checks.moment(until, name="until"),
-            as_of=checks.moment(as_of, name="as_of"),
+            since=parse_time(since, name="since", now=now),
+            until=parse_end(until, name="until", now=now),
+            as_of=parse_point(as_of, name="as_of", now=now),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
         )
 
@@ -225,8 +226,8 @@ class Queries(View):
         Raises:
             InvalidInput: an id that is no text, or a time that is none.
         """
-        name, then = checks.name(id_, name="id"), checks.moment(as_of, name="as_of")
         parts = self._parts()
+        name, then = checks.name(id_, name="id"), parse_point(as_of, name="as_of", now=parts.clock())
         if then is None:
             return next(iter(get_counted(parts, self._caller, [name])), None)
         memory = parts.store.read(self._caller, find_memory, name)
@@ -255,7 +256,7 @@ class Queries(View):
             kinds=("fact",),
             subjects=() if subject is None else (checks.name(subject, name="subject"),),
             predicates=() if predicate is None else (checks.name(predicate, name="predicate"),),
-            as_of=checks.moment(as_of, name="as_of"),
+            as_of=parse_point(as_of, name="as_of", now=parts.clock()),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
             after=pagination.decode_moment("facts", after),
         )

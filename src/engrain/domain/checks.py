@@ -152,7 +152,9 @@ def moment(value: object, *, name: str) -> datetime | None:
         try:
             value = datetime.fromisoformat(value.strip())
         except ValueError as error:
-            raise InvalidInput(f"{name} {_shown(value)} is no ISO 8601 date or time, such as 2026-05-01") from error
+            raise InvalidInput(
+                f"{name} {_shown(value)} is no time, such as 2026-05-01 (ISO 8601) or last month"
+            ) from error
     if not isinstance(value, datetime):
         raise InvalidInput(f"{name} must be a datetime or ISO 8601 text, not {_shown(value)}")
     try:

@@ -96,6 +96,21 @@ def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
     return tuple(found)
 
 
+def parse_span(text: str, now: datetime) -> Span | None:
+    """Parse a text that is one time and nothing else ("yesterday", "March 2026", "next month"); None for any other.
+
+    A month or day without a year is the last one. What lies some days, weeks, months or years off is a day.
+    """
+    named = " ".join(text.split())
+    for candidate in (named, _BEFORE_TIME.sub("", named), f"in {named}", f"on {named}"):
+        for pattern, read in (*_POINTS, *_READINGS):
+            match = pattern.fullmatch(candidate)
+            span = None if match is None else _read(read, match, now)
+            if span is not None:
+                return span
+    return None
+
+
 def parse_relative_span(text: str) -> RelativeSpan | None:
     """Parse a time relative to an event ("two weeks before Ana's wedding day"); None for none, and for a date."""
     match = _ANCHORED.search(" ".join(text.split()))
@@ -212,6 +227,45 @@ def _months(year: int, month: int, count: int) -> Span:
     return Span(datetime(year, month, 1, tzinfo=UTC), last + timedelta(days=1))
 
 
+def _away(match: re.Match[str], now: datetime) -> Span:
+    """The day so many units before or after today; months and years by the calendar."""
+    count, unit = _number(match["count"]), match["unit"].lower()
+    count = count if match.groupdict().get("ahead") else -count
+    today = _midnight(now)
+    if unit in {"month", "year"}:
+        months = today.year * 12 + today.month - 1 + count * (12 if unit == "year" else 1)
+        year, month = divmod(months, 12)
+        start = today.replace(year=year, month=month + 1, day=min(today.day, monthrange(year, month + 1)[1]))
+    else:
+        start = today + timedelta(days=count * _DAYS[unit])
+    return Span(start, start + timedelta(days=1))
+
+
+def _next(match: re.Match[str], now: datetime) -> Span:
+    today = _midnight(now)
+    match match["unit"].lower():
+        case "week":
+            start = today + timedelta(days=7 - now.weekday())
+            return Span(start, start + timedelta(days=7))
+        case "month":
+            after = today.replace(day=28) + timedelta(days=4)
+            return _months(after.year, after.month, 1)
+        case "year":
+            return _months(now.year + 1, 1, 12)
+        case weekday:
+            start = today + timedelta(days=(_WEEKDAYS[weekday] - now.weekday() - 1) % 7 + 1)
+            return Span(start, start + timedelta(days=1))
+
+
+def _tomorrow(match: re.Match[str], now: datetime) -> Span:
+    start = _midnight(now) + timedelta(days=1 if match[0].lower() == "tomorrow" else 2)
+    return Span(start, start + timedelta(days=1))
+
+
+def _now(_: re.Match[str], now: datetime) -> Span:
+    return Span(now, now)
+
+
 def _midnight(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -246,6 +300,18 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         yield re.compile(pattern, re.IGNORECASE), read
 
 
+_BEFORE_TIME: Final = re.compile(r"^(?:in|on|since|from|during|at|by) (?=\S)", re.IGNORECASE)
+# Times that stand alone, as an argument: what is to come is no time that a question looks back to.
+_POINTS: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), read)
+    for pattern, read in (
+        (r"(?:right )?now", _now),
+        (r"(?:the )?day after tomorrow|tomorrow", _tomorrow),
+        (rf"(?P<ahead>in) {_COUNT} {_UNIT}", _away),
+        (rf"{_COUNT} {_UNIT} (?:ago|back)", _away),
+        (rf"next (?P<unit>week|month|year|{'|'.join(_WEEKDAYS)})", _next),
+    )
+)
 _READINGS: Final = tuple(_patterns())
 _ANCHORED: Final = re.compile(rf"\b{_COUNT} {_UNIT} (?P<side>before|after) (?P<event>[^?.!,;]+)", re.IGNORECASE)
 _DATED: Final = re.compile(r"\d{4}|\b(?:" + "|".join(_MONTHS) + r")\b", re.IGNORECASE)

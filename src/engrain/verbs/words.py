@@ -87,7 +87,7 @@ OtherSession = Annotated[
 EventTime = Annotated[
     Time,
     Word(
-        sentence="Time it happened, ISO 8601; now if left out.",
+        sentence="Time it happened, ISO 8601 or words; now if left out.",
         example="2026-11-21T09:30:00Z",
         option="--time",
         metavar="TIME",
@@ -149,9 +149,9 @@ WithinScope = Annotated[
     str, Word(sentence="Only what is of this scope or of global; everything in sight if left out.", metavar="NAME")
 ]
 ValidFrom = Annotated[
-    Time, Word(sentence="Time since when it is true, ISO 8601.", example="2026-05-01", option="--from", metavar="TIME")
+    Time, Word(sentence="True since then, ISO 8601 or words.", example="2026-05-01", option="--from", metavar="TIME")
 ]
-ValidTo = Annotated[Time, Word(sentence="Time until when it is true, ISO 8601.", option="--to", metavar="TIME")]
+ValidTo = Annotated[Time, Word(sentence="True until then, ISO 8601 or words.", option="--to", metavar="TIME")]
 Category = Annotated[
     str, Word(sentence="Category of the fact; told from its words if left out.", example="person", metavar="WORD")
 ]
@@ -212,10 +212,10 @@ OfKind = Annotated[Kind, Word(sentence="Only memories of this kind.")]
 OfSubject = Annotated[str, Word(sentence="Only facts about this subject.", metavar="NAME")]
 OfPredicate = Annotated[str, Word(sentence="Only facts with this predicate.", metavar="WORDS")]
 AllTags = Annotated[Names, Word(sentence="Only memories with all of these tags.", option="--tag", metavar="TAG")]
-Since = Annotated[Time, Word(sentence="Not before this time, ISO 8601.", metavar="TIME")]
-Until = Annotated[Time, Word(sentence="Before this time, ISO 8601.", metavar="TIME")]
+Since = Annotated[Time, Word(sentence="Not before this time, ISO 8601 or words.", metavar="TIME")]
+Until = Annotated[Time, Word(sentence="Before this time, ISO 8601 or words.", metavar="TIME")]
 AsOf = Annotated[
-    Time, Word(sentence="What was believed at this time, ISO 8601, in place of what is now.", metavar="TIME")
+    Time, Word(sentence="What was believed then, ISO 8601 or words, in place of what is now.", metavar="TIME")
 ]
 IncludeInactive = Annotated[bool, Word(sentence="Also what is superseded, retracted, expired or forgotten.")]
 MinConfidence = Annotated[
@@ -450,7 +450,7 @@ KeyName = Annotated[str, Word(sentence="Purpose of the key.", example="ci", meta
 ExpiresAt = Annotated[
     Time,
     Word(
-        sentence="Time until when it opens anything, ISO 8601; for ever if left out.",
+        sentence="Time until when it opens anything, ISO 8601 or words; for ever if left out.",
         option="--expires",
         metavar="WHEN",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
@@ -11,11 +13,11 @@ from engrain.domain.text.secrets import apply_policy
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
     from engrain.retrieval.presets import Preset
+
+_MOMENT = timedelta(microseconds=1)
 
 
 def parse_text(parts: Parts, content: object) -> str:
@@ -31,13 +33,51 @@ def parse_text(parts: Parts, content: object) -> str:
     return stored
 
 
-def parse_interval(valid_from: object, valid_to: object) -> tuple[datetime | None, datetime | None]:
-    """Return the two times between which a fact is true.
+def parse_time(value: object, *, name: str, now: datetime) -> datetime | None:
+    """Return a time given as such, as ISO 8601 or in English words, which mean the beginning of what they name.
+
+    Raises:
+        InvalidInput: it is none of these.
+    """
+    span = _parse_words(value, now)
+    return checks.moment(value, name=name) if span is None else span[0]
+
+
+def parse_end(value: object, *, name: str, now: datetime) -> datetime | None:
+    """Return a time as `parse_time` does; words mean the end of what they name, so "until yesterday" has all of it."""
+    span = _parse_words(value, now)
+    return checks.moment(value, name=name) if span is None else span[1]
+
+
+def parse_point(value: object, *, name: str, now: datetime) -> datetime | None:
+    """Return a time as `parse_time` does; words mean the last moment of what they name that is not to come."""
+    span = _parse_words(value, now)
+    if span is None:
+        return checks.moment(value, name=name)
+    start, end = span
+    return start if start >= now else min(max(start, end - _MOMENT), now)
+
+
+def _parse_words(value: object, now: datetime) -> tuple[datetime, datetime] | None:
+    """Return the beginning and end of a time in words; None for what is no such text."""
+    if not isinstance(value, str):
+        return None
+    with suppress(ValueError):
+        datetime.fromisoformat(value.strip())
+        return None
+    from engrain.retrieval.time_expressions import parse_span
+
+    span = parse_span(value, now)
+    return None if span is None else (span.start, span.end)
+
+
+def parse_interval(valid_from: object, valid_to: object, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """Return the two times between which a fact is true, given as `parse_time` takes them.
 
     Raises:
         InvalidInput: one of them is no time, or it ends before it begins.
     """
-    start, end = checks.moment(valid_from, name="valid_from"), checks.moment(valid_to, name="valid_to")
+    start, end = parse_time(valid_from, name="valid_from", now=now), parse_end(valid_to, name="valid_to", now=now)
     if start is not None and end is not None and end < start:
         raise InvalidInput(f"valid_to {end:%Y-%m-%d} lies before valid_from {start:%Y-%m-%d}")
     return start, end

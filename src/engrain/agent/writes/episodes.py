@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.wiring.acts import new_id
-from engrain.agent.wiring.arguments import parse_text
+from engrain.agent.wiring.arguments import parse_text, parse_time
 from engrain.domain import checks
 from engrain.domain.memories import importance as estimates
 from engrain.domain.records import ROLES, Episode
@@ -58,7 +58,7 @@ def new_episode(  # what a turn is made of
         role=parsed_role,
         speaker=None if speaker is None else checks.name(speaker, name="speaker"),
         content=text,
-        event_time=at if event_time is None else checks.moment(event_time, name="event_time") or at,
+        event_time=at if event_time is None else parse_time(event_time, name="event_time", now=at) or at,
         created_at=at,
         expires_at=None if lifetime is None else at + timedelta(days=lifetime),
         importance=parse_importance(importance, text, role=parsed_role),

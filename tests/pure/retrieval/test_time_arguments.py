@@ -1,0 +1,52 @@
+"""Times in words as arguments: what stands alone is a span, seen from the clock of the caller."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from engrain.retrieval.time_expressions import parse_span
+
+NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("yesterday", "2026-03-17", "2026-03-18"),
+        ("Last  Month", "2026-02-01", "2026-03-01"),
+        ("in March 2026", "2026-03-01", "2026-04-01"),
+        ("March 2026", "2026-03-01", "2026-04-01"),
+        ("May", "2025-05-01", "2025-06-01"),
+        ("7 May 2024", "2024-05-07", "2024-05-08"),
+        ("2025", "2025-01-01", "2026-01-01"),
+        ("last friday", "2026-03-13", "2026-03-14"),
+        ("three weeks ago", "2026-02-25", "2026-02-26"),
+        ("a month ago", "2026-02-18", "2026-02-19"),
+        ("tomorrow", "2026-03-19", "2026-03-20"),
+        ("next month", "2026-04-01", "2026-05-01"),
+        ("next week", "2026-03-23", "2026-03-30"),
+        ("next wednesday", "2026-03-25", "2026-03-26"),
+        ("in two years", "2028-03-18", "2028-03-19"),
+        ("in 11 months", "2027-02-18", "2027-02-19"),
+    ],
+)
+def test_a_time_in_words_is_a_span(text, start, end):
+    found = parse_span(text, NOW)
+    assert (found.start, found.end) == (day(start), day(end))
+
+
+@pytest.mark.parametrize("text", ["", "soon", "when Ana moved", "last month and yesterday", "31 June 2025", "in a bit"])
+def test_a_text_that_says_more_or_less_than_a_time_is_none(text):
+    assert parse_span(text, NOW) is None
+
+
+def test_now_is_now():
+    assert parse_span("now", NOW).start == NOW
+
+
+def test_the_last_day_of_a_shorter_month_is_its_last():
+    assert parse_span("in a month", datetime(2026, 1, 31, tzinfo=UTC)).start == day("2026-02-28")
