@@ -270,6 +270,7 @@ class AsyncAgent(Async[Agent]):
         return AsyncHooks(self.wrapped.hooks)
 
     observe = Awaited(Agent.observe)
+    add = Awaited(Agent.add)
     remember = Awaited(Agent.remember)
     correct = Awaited(Agent.correct)
     confirm = Awaited(Agent.confirm)

@@ -197,6 +197,13 @@ VERB_CASES = {
         again_hours=2,
         leaves_out=ATTEMPTS,
     ),
+    "add": in_memory(
+        lambda scene: scene.agent.add(
+            [{"content": "The tram was late", "speaker": "Ana"}, {"role": "assistant", "content": "Again?"}],
+            session="later",
+            learn="later",
+        )
+    ),
     "consolidation.save_facts": in_memory(
         lambda scene: scene.agent.consolidation.save_facts(
             [

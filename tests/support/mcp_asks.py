@@ -36,6 +36,7 @@ def _said(ids):
     node, asked = {"name": WHO, "entityType": "person", "observations": ["new"]}, "Lisbon"
     return {
         "content": "new",
+        "messages": [{"content": "new"}],
         "id": ids["fact"],
         "ids": [ids["fact"], ids["episode"]],
         "id_or_name": WHO,

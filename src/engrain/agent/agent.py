@@ -10,10 +10,10 @@ from engrain.agent.entities import Entities
 from engrain.agent.graph import Graph
 from engrain.agent.hooks import Hooks
 from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+from engrain.agent.learning.conversations import Conversations
 from engrain.agent.notes import Notes
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.pools import Pools
-from engrain.agent.queries import Queries
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.rules import Rules
 from engrain.agent.wiring.acts import new_act, new_id
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 @instrument()
-class Agent(Queries):
+class Agent(Conversations):
     """The memory as one agent sees it: its own scope, "global" and its pools. Immutable and cheap."""
 
     __slots__ = ()

@@ -37,6 +37,15 @@ VERBS: tuple[Verb, ...] = (
         timer="store_seconds",
     ),
     _agent(
+        "add",
+        effect="learns",
+        route="POST /add",
+        creates=True,
+        command="add",
+        operation="upsert_memory",
+        timer="store_seconds",
+    ),
+    _agent(
         "remember",
         effect="replaces",
         route="POST /facts",

@@ -32,6 +32,7 @@ CHECKS = [
 # What is carried out whatever was asked before; most that is asked of an id is of none.
 CARRIED_OUT = {
     "GET /v1/stats",
+    "POST /v1/add",
     "POST /v1/consolidation/save_facts",
     "POST /v1/context",
     "POST /v1/episodes",

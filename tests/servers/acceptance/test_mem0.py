@@ -7,7 +7,12 @@ import httpx
 import pytest
 
 from engrain import Memory
+from engrain.interfaces.access import Gate
+from engrain.interfaces.compat.mem0 import routes
+from engrain.interfaces.http.app import create_app
+from tests.support.asgi import serving
 from tests.support.engrain import EngrainServer
+from tests.support.learning_memories import LLM, opened, reply
 
 LISBON, SUNNY, OSLO = "I moved to Lisbon in May", "Lisbon is sunny in May", "I moved to Oslo in May"
 
@@ -88,7 +93,7 @@ class TestWhatIsKept:
         )
         assert kept["event_time"] == "2023-11-14T22:13:20Z"
 
-    def test_text_alone_is_a_message_and_infer_changes_nothing(self, client):
+    def test_text_alone_is_a_message_and_stays_word_for_word(self, client):
         for infer in (True, False):
             client.add(f"{LISBON} {infer}", user_id="alice", infer=infer)
         assert sorted(texts(search(client, "Lisbon"))) == [f"{LISBON} False", f"{LISBON} True"]
@@ -411,3 +416,25 @@ def test_without_being_asked_for_the_routes_are_not_there(tmp_path):
     with EngrainServer(tmp_path / "memory.db") as server:
         assert server.ask("GET", "/mem0/v1/ping/").status == 404
         assert "/mem0/v1/ping/" not in server.ask("GET", "/openapi.json").json["paths"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "now", "later"),
+    [
+        ({"async_mode": False}, ["Alice moved to Lisbon in May 2026."], True),
+        ({}, [], True),
+        ({"infer": False, "async_mode": False}, [], False),
+    ],
+)
+def test_a_model_learns_from_what_is_added_now_in_the_background_or_not(asked, now, later):
+    row = ["Alice", "lives in", "Alice moved to Lisbon in May 2026.", "stable", "2026-05", f"e1 {LISBON}"]
+    with opened(":memory:", LLM([reply(row)])) as memory:
+        app = create_app(memory, gate=Gate(memory, keys_required=False))
+        app.include_router(routes.router)
+        said = {"messages": [{"role": "user", "content": LISBON}], "user_id": "alice", **asked}
+        with serving(app) as address:
+            answer = httpx.post(f"{address}/mem0/v3/memories/add/", json=said).raise_for_status().json()
+        assert [(added["memory"], added["event"]) for added in answer["results"]] == [(LISBON, "ADD")]
+        assert [fact["memory"] for fact in answer["learned"]] == now
+        memory.parts.learner.wait()
+        assert bool(memory.agent("mem0", user="alice").facts("Alice").items) is later

@@ -269,6 +269,19 @@ STEPS = (
     does("consolidation.detect_conflicts", fact_id="$mended"),
     does("consolidation.resolve_conflict", old_id="$wine", new_id="$mended"),
     does("consolidation.mark_session", session="home"),
+    # A chat at once.
+    does(
+        "add",
+        messages=[
+            {"role": "user", "content": "The kettle is new", "speaker": "Ana"},
+            {"role": "assistant", "content": "What does it weigh?", "event_time": "2026-03-01T10:00:00Z"},
+        ],
+        session="kettle",
+        learn="background",
+        tags=["kitchen"],
+    ),
+    does("add", messages=[{"content": "It weighs a kilo"}], session="kettle", idempotency_key="kilo", learn="later"),
+    does("add", messages=[{"role": "robot", "content": "Beep"}], refused_="invalid_input"),
     # The memory as a whole.
     does("memory.consolidate", **OF_THE_TENANT),  # without a language model it counts
     does("memory.consolidate", **OF_THE_TENANT, exclude_session="trip", dry_run=True),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import LLM
     from engrain.domain.records import Caller, Episode
     from engrain.domain.runs.runs import PendingSession
+    from engrain.learning.consolidation.report import ConsolidationReport
 
 
 def consolidate_after_switch(parts: Parts, caller: Caller, episode: Episode) -> None:
@@ -39,6 +40,29 @@ def consolidate_after_end(parts: Parts, caller: Caller, session: str) -> bool:
     return True
 
 
+def consolidate_in_background(parts: Parts, caller: Caller, session: str | None) -> None:
+    """Learn soon from what waits in a session, or without one in all of the agent's."""
+    llm = parts.llm
+    if llm is not None:
+        name = caller.tenant_id, caller.own_scope, session or "", "added"
+        parts.learner.submit(
+            name, lambda: _count_failures(consolidate_now(parts, llm, caller, () if session is None else (session,)))
+        )
+
+
+def consolidate_now(parts: Parts, llm: LLM, caller: Caller, sessions: tuple[str, ...]) -> ConsolidationReport:
+    """Learn from what waits in some sessions of an agent, () meaning all, in the pools it is in now."""
+    from engrain.domain.runs.runs import AgentBacklog
+    from engrain.learning.consolidation.runner import consolidate
+
+    parts.references.flush()  # what was handed out so far is no evidence
+    backlog = AgentBacklog(
+        tenant_id=caller.tenant_id, agent=caller.agent, user=caller.user, episodes=0, sessions=len(sessions)
+    )
+    options = replace(options_of(parts), sessions=sessions)
+    return consolidate(dependencies_of(parts, llm), [backlog], options, goes_on=parts.learner.is_open)
+
+
 def _learn_session(parts: Parts, llm: LLM, caller: Caller, session: str) -> None:
     pending = parts.store.read(caller, list_pending_sessions, parts.clock())
     _learn(parts, llm, caller, [waiting for waiting in pending if waiting.session == session])
@@ -53,20 +77,9 @@ def _learn_earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> 
 
 
 def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSession]) -> None:
-    """Learn from some sessions of an agent, in the pools it is in now."""
-    from engrain.domain.runs.runs import AgentBacklog
-    from engrain.learning.consolidation.runner import consolidate
+    if sessions:
+        _count_failures(consolidate_now(parts, llm, caller, tuple(pending.session for pending in sessions)))
 
-    if not sessions:
-        return
-    parts.references.flush()  # what was handed out so far is no evidence
-    backlog = AgentBacklog(
-        tenant_id=caller.tenant_id,
-        agent=caller.agent,
-        user=caller.user,
-        episodes=sum(pending.episodes for pending in sessions),
-        sessions=len(sessions),
-    )
-    options = replace(options_of(parts), sessions=tuple(pending.session for pending in sessions))
-    report = consolidate(dependencies_of(parts, llm), [backlog], options, goes_on=parts.learner.is_open)
+
+def _count_failures(report: ConsolidationReport) -> None:
     metrics.count("background_learning_failures", len(report.failures))

@@ -116,6 +116,29 @@ def _adds_nothing(new: Fact, known: Fact) -> bool:
     )
 
 
+def store_conversation(
+    parts: Parts, act: Act, episodes: Sequence[Episode], *, idempotency_key: str | None = None
+) -> tuple[Episode, ...]:
+    """Store the turns of a conversation in one transaction; return them as stored, now or when the key was first used.
+
+    Raises:
+        InvalidInput: as `store_memory`; nothing was written.
+    """
+    stored = parts.store.write(act, _put_conversation, parts, episodes, idempotency_key)
+    parts.queue.announce()
+    parts.buffers.add_recent(stored)
+    return stored
+
+
+def _put_conversation(
+    work: UnitOfWork, parts: Parts, episodes: Sequence[Episode], key: str | None
+) -> tuple[Episode, ...]:
+    stored = {memory.id: memory for memory in linking.put(work, parts, episodes) if isinstance(memory, Episode)}
+    return tuple(
+        stored.get(episode.id) or _check_first_use(find_memory(work, episode.id), episode, key) for episode in episodes
+    )
+
+
 def store_memories(parts: Parts, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Store memories as `linking.put` does, in one transaction, and announce them to the background work."""
     stored = parts.store.write(act, linking.put, parts, memories)
@@ -167,9 +190,17 @@ def _stored_before(parts: Parts, caller: Caller, memory: _Memory, key: str | Non
     Raises:
         InvalidInput: it is another one, or gone.
     """
+    return _check_first_use(parts.store.read(caller, find_memory, memory.id), memory, key)
+
+
+def _check_first_use(stored: MemoryRecord | None, memory: _Memory, key: str | None) -> _Memory:
+    """Return what is stored under the id of a memory, if it says the same.
+
+    Raises:
+        InvalidInput: it is another one, or gone.
+    """
     if key is None:
         raise InvalidInput(f"id {memory.id} is taken and nothing was written; the source of ids repeats itself")
-    stored = parts.store.read(caller, find_memory, memory.id)
     if isinstance(stored, type(memory)) and _statement(stored) == _statement(memory):
         return stored
     other = "a memory that is gone" if stored is None else f"another {stored.kind}"

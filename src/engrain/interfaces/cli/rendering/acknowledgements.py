@@ -13,8 +13,17 @@ if TYPE_CHECKING:
     from engrain.domain.access.keys import CreatedKey
     from engrain.domain.entities.registry import EntityMerge
     from engrain.domain.records import Answer, MemoryRecord, Rule
+    from engrain.domain.runs.additions import AddedMessages, Learning
 
 Arguments = Mapping[str, Any]
+
+_LEARNING: Mapping[Learning, str] = {
+    "done": "learned {:,} facts and rules",
+    "waiting": "learned {:,} facts and rules; some messages wait for `engrain consolidate`",
+    "background": "learning goes on in the background",
+    "later": "the messages wait for `engrain consolidate`",
+    "no_model": "no language model is configured: the messages wait for one",
+}
 
 
 def text(verb: str, answer: Any, arguments: Arguments) -> str | None:
@@ -36,6 +45,14 @@ def echo(verb: str, arguments: Arguments) -> dict[str, Any]:
 def _observed(episode: Episode, _: Arguments) -> str:
     turn = f" in session {episode.session}, turn {episode.turn}" if episode.session else ""
     return f"observed {episode.id}{turn}"
+
+
+def _added(added: AddedMessages, _: Arguments) -> str:
+    session = added.episodes[0].session
+    lines = [f"added {len(added.episodes):,} messages{f' to session {session}' if session else ''}"]
+    lines += [f"{memory.kind} {memory.id}  {memories.statement(memory)}" for memory in added.learned]
+    lines += [f"failed: {failure}" for failure in added.failures]
+    return "\n".join([*lines, _LEARNING[added.learning].format(len(added.learned))])
 
 
 def _remembered(fact: Fact, _: Arguments) -> str:
@@ -74,6 +91,7 @@ def _evidence(answer: Answer, _: Arguments) -> list[str]:
 
 
 SAYS: Mapping[str, Callable[[Any, Arguments], str]] = {
+    "add": _added,
     "observe": _observed,
     "remember": _remembered,
     "correct": _remembered,

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from engrain.domain.records import Episode
+    from engrain.domain.runs.additions import LearningTime
+    from engrain.verbs.chat_words import ChatMessage
 
-# Fields that change nothing here: there is one project, and no model reads on the way in.
+# Fields that change nothing here: there is one project. `infer` and `async_mode` are read apart (`learning_time`).
 _IMMATERIAL = frozenset(
     "org_id project_id version output_format async_mode infer custom_categories custom_instructions "
     "agent_custom_instructions structured_data_schema includes excludes enable_graph keyword_search latest_only "
@@ -30,11 +32,17 @@ _IMMATERIAL = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message, as `Agent.observe` takes it."""
+    """One message."""
 
     role: Role
     content: str
     speaker: str | None
+
+    @property
+    def arguments(self) -> ChatMessage:
+        """The message as `Agent.add` takes it."""
+        said: ChatMessage = {"role": self.role, "content": self.content}
+        return said if self.speaker is None else {**said, "speaker": self.speaker}
 
 
 def supported_fields(request: Mapping[str, Any], names: Iterable[str]) -> Json:
@@ -61,6 +69,13 @@ def parse_messages(value: object) -> list[Message]:
     if not isinstance(value, list) or not value:
         raise InvalidInput("messages must be a list of {role, content}, and not empty")
     return [_message(message) for message in value]
+
+
+def learning_time(request: Mapping[str, Any]) -> LearningTime:
+    """Return when to learn from messages: `infer` false says not by itself, `async_mode` false says now."""
+    if request.get("infer") is False:
+        return "later"
+    return "now" if request.get("async_mode") is False else "background"
 
 
 def make_metadata(

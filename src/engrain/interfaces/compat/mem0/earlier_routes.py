@@ -36,7 +36,7 @@ router = make_router()
 @require("writer")
 def add(identity: Identified, body: Posted) -> Any:
     """Store messages verbatim, one episode each."""
-    event_id, results = add_messages(identity, body)
+    event_id, results, _ = add_messages(identity, body)
     return _wrapped(body, [{**result, "event_id": event_id, "status": DONE} for result in results])
 
 

@@ -118,13 +118,18 @@ def ping(identity: Identified) -> Json:
 @router.post("/v3/memories/add/")
 @require("writer")
 def add(identity: Identified, body: Posted) -> Json:
-    """Store messages verbatim, one episode each, for their owner; `infer` changes nothing."""
-    event_id, results = add_messages(identity, body)
-    return {"event_id": event_id, "status": DONE, "message": "Memories added", "results": results}
+    """Store messages verbatim, one episode each, for their owner, in one transaction.
+
+    With a language model facts are learned from them in the background, or before it answers where `async_mode` is
+    false; not where `infer` is. `results` has the messages, `learned` the facts and rules.
+    """
+    event_id, results, learned = add_messages(identity, body)
+    answer = {"event_id": event_id, "status": DONE, "message": "Memories added", "results": results}
+    return {**answer, "learned": learned}
 
 
-def add_messages(identity: RequestIdentity, body: Json) -> tuple[str, list[Json]]:
-    """Store the messages of an add; return the id of the event and what became of each."""
+def add_messages(identity: RequestIdentity, body: Json) -> tuple[str, list[Json], list[Json]]:
+    """Store the messages of an add; return the id of the event, what became of each, and what was learned."""
     fields = conversion.supported_fields(body, _ADD)
     named = fields.get("filters") or {}
     if not isinstance(named, dict):
@@ -140,10 +145,9 @@ def add_messages(identity: RequestIdentity, body: Json) -> tuple[str, list[Json]
         "metadata": conversion.make_metadata(fields.get("metadata"), where.ids, ends=ends, event=event),
     }
     _register(identity, where.owner)
-    episodes = [
-        agent.observe(message.content, role=message.role, speaker=message.speaker, **about) for message in messages
-    ]
-    return conversion.outer_id(where.owner, event), [_addition(episode) for episode in episodes]
+    added = agent.add([message.arguments for message in messages], learn=conversion.learning_time(body), **about)
+    learned = [{"id": memory.id, "memory": memory.content} for memory in added.learned]
+    return conversion.outer_id(where.owner, event), [_addition(episode) for episode in added.episodes], learned
 
 
 def _addition(episode: Episode) -> Json:

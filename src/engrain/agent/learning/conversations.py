@@ -1,0 +1,133 @@
+"""Conversations: the messages of a chat stored at once, and learned from now, in the background or later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from engrain.agent.learning import consolidation_triggers as triggers
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.queries import Queries
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.writes.episodes import new_episode
+from engrain.agent.writes.memories import store_conversation
+from engrain.domain import checks
+from engrain.domain.records import Degraded, Episode, Fact, Rule
+from engrain.domain.runs.additions import LEARNING_TIMES, AddedMessages, Learning
+from engrain.errors import InvalidInput
+from engrain.storage.selection import load_memories
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller
+    from engrain.verbs import chat_words, words
+
+_FIELDS = ("role", "content", "speaker", "name", "event_time")
+_MOST_MESSAGES = 1_000
+
+
+@instrument()
+class Conversations(Queries):
+    """The verb of an agent that takes a whole conversation."""
+
+    __slots__ = ()
+
+    def add(
+        self,
+        messages: chat_words.ChatMessages,
+        *,
+        learn: chat_words.LearnWhen = "now",
+        session: words.Session | None = None,
+        event_time: words.EventTime | None = None,
+        ttl_days: words.TtlDays | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
+    ) -> AddedMessages:
+        """Store the messages of a chat as episodes, in one transaction, and learn facts and rules from them.
+
+        With a language model it learns from what waits in the session, or without a session in all of the agent's:
+        `now`, so that the answer has what was learned, or in the `background`. Without one, or with `later`, the
+        messages wait for `consolidate`. A message is `{"role", "content", "speaker", "event_time"}`; a text alone is
+        the user's. A failure of the model is in the answer's `failures`, and loses no message.
+
+        Raises:
+            InvalidInput: no message, a value that `observe` refuses, or a key that was used for something else; nothing
+                was written.
+        """
+        parts, caller = self._parts(), self._caller
+        when = checks.choice(learn, LEARNING_TIMES, name="learn")
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
+        act = new_act(parts, caller)
+        episodes = [
+            new_episode(
+                parts,
+                caller,
+                at=act.at,
+                session=session,
+                ttl_days=ttl_days,
+                tags=tags,
+                metadata=metadata,
+                idempotency_key=None if key is None else f"{key}:{index}",
+                **{"event_time": event_time, **message},
+            )
+            for index, message in enumerate(_parse_messages(messages))
+        ]
+        stored = store_conversation(parts, act, episodes, idempotency_key=key)
+        if parts.llm is None or when == "later":
+            triggers.consolidate_after_switch(parts, caller, stored[0])
+            return AddedMessages(episodes=stored, learning="no_model" if parts.llm is None else "later")
+        if when == "background":
+            triggers.consolidate_in_background(parts, caller, stored[0].session)
+            return AddedMessages(episodes=stored, learning="background")
+        return _learn(parts, caller, stored)
+
+
+def _learn(parts: Parts, caller: Caller, stored: Sequence[Episode]) -> AddedMessages:
+    """Learn from the session of the messages now, and return what came of it."""
+    assert parts.llm is not None
+    session = stored[0].session
+    report = triggers.consolidate_now(parts, parts.llm, caller, () if session is None else (session,))
+    ids = [episode.id for episode in stored]
+    learned_ids = list(dict.fromkeys(change.memory_id for change in report.learned))
+    memories = parts.store.read(caller, load_memories, [*ids, *learned_ids])
+    episodes = tuple(memory for memory in memories if isinstance(memory, Episode))
+    is_waiting = any(episode.consolidation_status == "pending" for episode in episodes)
+    state: Learning = "waiting" if is_waiting else "done"
+    return AddedMessages(
+        episodes=episodes,
+        learning=state,
+        learned=tuple(memory for memory in memories if isinstance(memory, Fact | Rule)),
+        run_ids=report.run_ids,
+        failures=tuple(Degraded(code=one.code, message=one.message, detail=one.detail) for one in report.failures),
+    )
+
+
+def _parse_messages(messages: object) -> list[dict[str, Any]]:
+    """Return the messages as arguments of an episode.
+
+    Raises:
+        InvalidInput: none, too many, or one that is no message.
+    """
+    if isinstance(messages, str):
+        return [{"content": messages}]
+    if isinstance(messages, bytes | Mapping) or not isinstance(messages, Iterable):
+        raise InvalidInput(f"messages must be a text or a list of objects, not {type(messages).__name__}")
+    listed = list(messages)
+    if not listed:
+        raise InvalidInput("messages is empty; give at least one")
+    checks.count(len(listed), name="number of messages", high=_MOST_MESSAGES)
+    return [_parse_message(message, index) for index, message in enumerate(listed)]
+
+
+def _parse_message(message: object, index: int) -> dict[str, Any]:
+    if not isinstance(message, Mapping):
+        raise InvalidInput(f"messages[{index}] must be an object, not {type(message).__name__}; nothing was stored")
+    try:
+        given = {checks.choice(name, _FIELDS, name="field"): value for name, value in message.items()}
+    except InvalidInput as error:
+        raise InvalidInput(f"messages[{index}]: {error}; nothing was stored") from error
+    speaker = given.pop("name", None)
+    return {"content": None, **({} if speaker is None else {"speaker": speaker}), **given}

@@ -1,0 +1,34 @@
+"""The vocabulary of parameters that take a chat: its messages, and when to learn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, NotRequired, TypedDict
+
+from engrain.domain.runs.additions import LearningTime
+from engrain.verbs.words import Content, EventTime, Speaker, TurnRole, Word
+
+
+class ChatMessage(TypedDict):
+    """A message of a chat."""
+
+    role: NotRequired[TurnRole]
+    content: Content
+    speaker: NotRequired[Speaker]
+    name: NotRequired[Annotated[str, Word(sentence="Name of the speaker, as chat APIs have it.")]]
+    event_time: NotRequired[EventTime]
+
+
+ChatMessages = Annotated[
+    Iterable[ChatMessage],
+    Word(
+        sentence="Messages of the chat, in their order.",
+        example=[{"role": "user", "content": "I moved to Lisbon in May.", "speaker": "Ana"}],
+        most=1000,
+        option="--message",
+        metavar="JSON",
+    ),
+]
+LearnWhen = Annotated[
+    LearningTime, Word(sentence="Learn from them now, in the background, or later (when `consolidate` runs).")
+]
