@@ -18,8 +18,8 @@ class Recorded:
     statements: list[str] = field(default_factory=list)
     plans: dict[str, list[str]] = field(default_factory=dict)
 
-    def read(self, tenant, work):
-        return self.inner.read(tenant, lambda db: work(self._begun(db)))
+    def read(self, tenant, work, **options):
+        return self.inner.read(tenant, lambda db: work(self._begun(db)), **options)
 
     def write(self, tenant, work, **options):
         return self.inner.write(tenant, lambda db: work(self._begun(db)), **options)

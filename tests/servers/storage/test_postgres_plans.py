@@ -304,7 +304,7 @@ def test_a_search_takes_one_transaction_and_asks_each_thing_once(store):
 
     with recorded(store) as seen:
         transactions, read = [], seen.read
-        seen.read = lambda tenant, begun: (transactions.append(tenant), read(tenant, begun))[1]
+        seen.read = lambda tenant, begun, **more: (transactions.append(tenant), read(tenant, begun, **more))[1]
         assert {each.kind for each in store.in_one_snapshot(CALLER, work).values()} == {"episode", "fact"}
     assert transactions == [CALLER.tenant_id]
     assert len(seen.statements) <= SEARCH_OF_TWO_KINDS, "\n".join(seen.statements)
