@@ -103,13 +103,9 @@ class EngrainHost:
         return Reply()
 
     def _agent(self, step: Step) -> Agent:
-        """Return the agent of a step at its time.
-
-        A user is an agent of the tenant of their own, until agents act for users: then this is `user=step.user`.
-        """
+        """Return the agent of a step at its time, acting for its user."""
         self._now = step.at
-        name = step.agent if step.user is None else f"{step.agent}/{step.user}"
-        return self._memory.agent(name, session=step.session, tenant=self._tenant)
+        return self._memory.agent(step.agent, user=step.user, session=step.session, tenant=self._tenant)
 
     def _remember(self, agent: Agent, step: Step) -> Fact:
         subject, predicate, content = [*[None] * 2, *split_parts(step.text)][-3:]

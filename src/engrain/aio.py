@@ -377,6 +377,8 @@ class AsyncMemory(Async[Memory]):
     consolidate = Awaited(Memory.consolidate)
     agents = Awaited(Memory.agents)
     users = Awaited(Memory.users)
+    export_user = Awaited(Memory.export_user)
+    erase_user = Awaited(Memory.erase_user)
     runs = Awaited(Memory.runs)
     undo = Awaited(Memory.undo)
     reflect = Awaited(Memory.reflect)

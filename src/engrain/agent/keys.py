@@ -26,6 +26,7 @@ from engrain.domain.access.keys import (
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
 from engrain.storage.access import keys
+from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
     from engrain.domain.access.keys import StoredKey
@@ -169,6 +170,7 @@ class Keys(View):
         return Act(caller=self._of(tenant), at=self._parts().clock())
 
 
+@for_every_user
 def _revoke(work: UnitOfWork, key_id: str, agent: str | None) -> AccessKey | None:
     """Revoke a key of the tenant, or of one of its agents; None if it has no such key."""
     stored = None if agent is None else keys.find_key(work, key_id)

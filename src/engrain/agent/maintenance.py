@@ -14,16 +14,18 @@ from engrain.domain import checks, pagination
 from engrain.storage.reports import tenants
 from engrain.storage.runs import claims
 from engrain.storage.runs.undo import undo_run
+from engrain.storage.write import user_erasure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.maintenance.backups import Extent
+    from engrain.domain.maintenance.erasure import UserErasure
     from engrain.domain.maintenance.stats import AgentCounts, UserCounts
     from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.pagination import Page
-    from engrain.domain.records import Caller
+    from engrain.domain.records import Caller, Episode
     from engrain.domain.requests import Act
     from engrain.domain.runs.runs import Run, UndoResult
     from engrain.learning.consolidation.report import ConsolidationReport
@@ -159,6 +161,61 @@ class Maintenance(ABC):
         most, position = checks.count(limit, name="limit"), pagination.decode("users", after) or ("", "")
         found = parts.store.inspect(named, tenants.load_user_page, named, parts.clock(), after=position, limit=most + 1)
         return pagination.cut("users", found, most, lambda row: (row.tenant_id, row.user_id))
+
+    def export_user(
+        self,
+        name: words.NamedUser,
+        path: words.FilePath,
+        *,
+        tenant: words.Tenant | None = None,
+        format: words.ExportFormat = "jsonl",  # noqa: A002  # the word of the command line
+        progress: words.Progress | None = None,
+    ) -> ExportReport:
+        """Export all that a tenant has of an end user, by whichever agents, into a new file.
+
+        Memories with all their history, and the user's entities. `Agent.import_file` of an agent that acts for the user
+        reads jsonl back. `progress` gets the number written.
+
+        Raises:
+            InvalidInput: an empty name, an unknown format, or a path that is no place for a new file.
+            DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
+        """
+        from engrain.portability import exports
+
+        user = checks.name(name, name="name")
+        return exports.export(
+            self.parts.store,
+            Path(checks.path(path, name="path")),
+            replace(self._extent(None, self._caller_of(None, tenant).tenant_id), user=user),
+            form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
+            kinds=get_args(exports.ExportKind),
+            progress=progress,
+        )
+
+    def erase_user(
+        self, name: words.NamedUser, *, tenant: words.Tenant | None = None, dry_run: words.DryRun = False
+    ) -> UserErasure:
+        """Erase all that a tenant has of an end user, by whichever agents, for good; give the proof of what went.
+
+        Memories, with their vectors, words and links, the user's entities, runs of learning and access keys, and the
+        texts of all events. All or nothing, and it cannot be undone. Tombstones and bare events stay: they name the
+        user, and keep what was erased from coming back. Memories of others that are derived from the user's stay, and
+        the answer lists them as `copies`; so do files that were written before. A dry run only says what would go.
+
+        Raises:
+            InvalidInput: an empty name; nothing was erased.
+        """
+        parts, user, is_dry = self.parts, checks.name(name, name="name"), checks.flag(dry_run, name="dry_run")
+        act = new_act(parts, self._caller_of(None, tenant))
+        if not is_dry:
+            parts.buffers.erase_user(act.caller.tenant_id, user)
+        gone: list[Episode] = []
+        try:
+            erasure, gone = parts.store.write(act, user_erasure.erase_user, user, dry_run=is_dry)
+        finally:
+            parts.note_cache.clear()
+            parts.buffers.drop_recent([] if is_dry else gone)
+        return erasure
 
     def runs(
         self,
@@ -333,7 +390,8 @@ class Maintenance(ABC):
     ) -> ExportReport:
         """Export the memories of an agent into a new file, for people or other systems.
 
-        They are those of a backup of the agent, without links and vectors. `Agent.import_file` reads jsonl back.
+        They are those of a backup of the agent, without links and vectors, and without its users' (`export_user`).
+        `Agent.import_file` reads jsonl back.
         `progress` gets the number written.
 
         Raises:
@@ -346,7 +404,7 @@ class Maintenance(ABC):
         return exports.export(
             self.parts.store,
             Path(checks.path(path, name="path")),
-            self._extent(agent or self.parts.settings.agent, tenant),
+            replace(self._extent(agent or self.parts.settings.agent, tenant), user=""),
             form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
             kinds=checks.choices(kinds, known, name="kind") or known,
             progress=progress,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from engrain.domain.access.keys import AccessKey
+    from engrain.domain.maintenance.erasure import UserErasure
     from engrain.domain.maintenance.retention import Removal
     from engrain.domain.memories.decay import AgingKind, Standing
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
@@ -100,6 +101,13 @@ def rule_inverted(act: Act, before: Rule, ids: Callable[[], str]) -> Event:
 def episode_cleaned(act: Act, episode: Episode, why: Removal, ids: Callable[[], str]) -> Event:
     """A cleanup removed an episode because it had expired (`expired`), or because of the limit (`capacity`)."""
     return memory_event(act, "episode_cleaned", episode, ids, payload={"reason": why, "session": episode.session})
+
+
+def user_erased(act: Act, erasure: UserErasure, ids: Callable[[], str]) -> Event:
+    """All of a user was erased: how much of it, and the hash of the proof."""
+    payload = {"rows": {part.table: part.rows for part in erasure.tables}, "sha256": erasure.sha256}
+    scope = user_scope(erasure.user_id, GLOBAL_SCOPE)
+    return _event(act, "user_erased", ids, scope=scope, memory_id=None, payload=payload)
 
 
 def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str], *, origin: str | None = None) -> Event:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
 from engrain.domain.records import Record
 from engrain.portability.sealed_files import create_file, write_errors
 
@@ -57,7 +58,7 @@ def export(
 ) -> ExportReport:
     """Write the memories of an agent into a new file, from one snapshot; JSON lines in constant memory.
 
-    The memories are those of a backup of the agent, facts with all their history.
+    The memories are those of a backup, facts with all their history.
 
     Raises:
         InvalidInput: the path is no place for a new file; DatabaseFull, StorageError: it cannot be written.
@@ -71,7 +72,7 @@ def export(
                 stream.seek(0)
                 stream.truncate()
             names: dict[str, str] = {}
-            records = _count(_records(source, extent, kinds, names), counted, progress)
+            records = _count(_records(source, kinds, names), counted, progress)
             lines = _lines(records, names) if form == "jsonl" else _pages(records)
             for line in lines:
                 with write_errors(path):
@@ -82,7 +83,7 @@ def export(
 
 
 def _records(
-    source: SqlExtraction, extent: Extent, kinds: Collection[ExportKind], names: dict[str, str]
+    source: SqlExtraction, kinds: Collection[ExportKind], names: dict[str, str]
 ) -> Iterator[tuple[ExportKind, Row]]:
     """The records of the requested kinds, entities first; names of all entities go into `names` by id."""
     for table, table_kinds in _TABLES.items():
@@ -91,13 +92,13 @@ def _records(
         for row in source.rows(table):
             if table == "entities":
                 names[row["id"]] = row["canonical_name"]
-            kind = "note" if table == "facts" and _is_note(row, extent.agent) else table_kinds[0]
+            kind = "note" if table == "facts" and _is_note(row) else table_kinds[0]
             if kind in kinds:
                 yield kind, row
 
 
-def _is_note(row: Row, agent: str | None) -> bool:
-    return row["entity_id"] is None and row["scope"] == agent == row["subject"]
+def _is_note(row: Row) -> bool:
+    return row["entity_id"] is None and audience_of(row["scope"]) == row["agent"] == row["subject"]
 
 
 def _count(
@@ -118,10 +119,13 @@ def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str]) 
 def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:
     """Convert a row to a record that `engrain import` reads, without what belongs to this database alone."""
     fields = {name: value for name, value in row.items() if name not in UNEXPORTED}
+    user = row["user_id"] if kind == "entity" else user_of(row["scope"])
+    fields |= {"user_id": user} if user else {}
     match kind:
         case "entity":
             own = {"kind": "entity", "name": row["canonical_name"], "type": row["entity_type"]}
-            return {**own, "aliases": row["aliases"], "metadata": row["metadata"]}
+            of_user = {"user_id": user} if user else {}
+            return {**own, **of_user, "aliases": row["aliases"], "metadata": row["metadata"]}
         case "episode":
             return {**fields, "kind": "episode", "time": row["event_time"]}
         case "note":
@@ -134,7 +138,7 @@ def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str
 
 
 def _global_scope(row: Row) -> dict[str, str]:
-    return {"scope": "global"} if row["scope"] == "global" else {}
+    return {"scope": GLOBAL_SCOPE} if audience_of(row["scope"]) == GLOBAL_SCOPE else {}
 
 
 def _pages(records: Iterable[tuple[ExportKind, Row]]) -> Iterator[str]:

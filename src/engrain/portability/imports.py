@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from engrain.domain import checks
 from engrain.domain.records import Episode, Fact, Record, Rule
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
 from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedFact, ImportedTurn, detect, read
-from engrain.portability.record_converter import RecordConverter
+from engrain.portability.record_converter import RecordConverter, user_of_record
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals
 
@@ -71,6 +73,8 @@ def import_file(
 ) -> ImportReport:
     """Import a file: turns as episodes of their sessions, statements as facts and notes, names as entities.
 
+    A record of an end user becomes this user's; a caller that acts for a user takes no other's.
+
     An id is derived from its record, so a repeat adds nothing. What was erased since it was exported stays erased, and
     what only use can earn (maturity, counts, a rule's confidence) begins anew. Each transaction holds a few hundred
     records: a stopped import leaves whole ones, and a repeat adds the rest. `progress` gets the number of memories
@@ -82,13 +86,13 @@ def import_file(
     sessions: set[int] = set()
     broken: list[Broken] = []
     kinds: Counter[str] = Counter()
-    known: dict[str, str] = {}
+    known: dict[str | None, dict[str, str]] = {}  # by user
     seen = entities = erased = broken_count = 0
     name = format_name
-    for records in _batches(read(path, format_name)):
-        act = Act(caller=caller, at=clock())
-        batch = store.write(act, _store_batch, records, known, is_strict=strict, secrets=secrets)
-        known = batch.known
+    for user, records in _batches(read(path, format_name)):
+        act = Act(caller=_act_for(caller, user), at=clock())
+        batch = store.write(act, _store_batch, records, known.get(user, {}), is_strict=strict, secrets=secrets)
+        known[user] = batch.known
         seen += batch.seen
         entities += batch.entities
         erased += batch.erased
@@ -161,17 +165,28 @@ def _store_batch(
     )
 
 
-def _batches(records: Iterator[ImportedRecord | BrokenRecord]) -> Iterator[list[ImportedRecord | BrokenRecord]]:
-    batch: list[ImportedRecord | BrokenRecord] = []
-    characters = 0
-    for record in records:
-        batch.append(record)
-        characters += len(record.content) if isinstance(record, ImportedTurn | ImportedFact) else 0
-        if len(batch) == _BATCH or characters > _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
+def _act_for(caller: Caller, user: str | None) -> Caller:
+    """Return the caller that acts for the user of some records; one that acts for a user acts for no other."""
+    if caller.user is not None or user is None or not 0 < len(user.strip()) <= checks.MAX_NAME_LENGTH:
+        return caller
+    return replace(caller, user=checks.name(user, name="user"))
+
+
+def _batches(
+    records: Iterator[ImportedRecord | BrokenRecord],
+) -> Iterator[tuple[str | None, list[ImportedRecord | BrokenRecord]]]:
+    """Yield records that are stored together, in their order: those of one user, or of none."""
+    for user, of_user in groupby(records, user_of_record):
+        batch: list[ImportedRecord | BrokenRecord] = []
+        characters = 0
+        for record in of_user:
+            batch.append(record)
+            characters += len(record.content) if isinstance(record, ImportedTurn | ImportedFact) else 0
+            if len(batch) == _BATCH or characters > _BATCH_CHARACTERS:
+                yield user, batch
+                batch, characters = [], 0
+        if batch:
+            yield user, batch
 
 
 def _convert(converter: RecordConverter, record: ImportedRecord | BrokenRecord) -> MemoryRecord | bool | Broken:

@@ -73,12 +73,13 @@ class RecordConverter:
         return had is not None and not self.erased.isdisjoint({had, self._derived_id(had)})
 
     def convert(self, record: ImportedTurn | ImportedFact | ImportedRule) -> MemoryRecord:
-        """Convert a record to a memory of the importing agent.
+        """Convert a record to a memory of the importing agent, and of its user.
 
         Raises:
             InvalidInput: a value that no memory can have.
         """
         memory: MemoryRecord
+        _check_user(record, self.act.caller)
         match record:
             case ImportedTurn():
                 memory = self._episode(record)
@@ -93,8 +94,9 @@ class RecordConverter:
         """Add an entity to the registry unless one has that name and type; returns whether it was added.
 
         Raises:
-            InvalidInput: an invalid name.
+            InvalidInput: an invalid name, or the entity of another user.
         """
+        _check_user(named, self.act.caller)
         name, kind = checks.name(named.name, name="name"), known_type(named.type)
         known = self._find_entities(name)
         same = next((entity for entity in known if (entity.canonical_name, entity.entity_type) == (name, kind)), None)
@@ -102,7 +104,7 @@ class RecordConverter:
             self.entities[named.name] = same.id
             return False
         caller = self.act.caller
-        id_ = derived_id(caller.tenant_id, "entity", name, kind, at=None)
+        id_ = derived_id(caller.tenant_id, "entity", name, kind, *filter(None, [caller.user]), at=None)
         if not lookup.load_entities(self.work, [id_]):
             aliases, created_at = checks.names(named.aliases, name="alias"), self._next_moment()
             entity = Entity(
@@ -161,7 +163,7 @@ class RecordConverter:
             id=self._id(fields, *parts, at=turn.event_time),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=caller.own_scope,
+            scope=_scope(fields, caller, is_own=True),
             session=session,
             role=turn.role,
             speaker=checks.optional_name(turn.speaker, name="speaker"),
@@ -192,7 +194,7 @@ class RecordConverter:
             id=self._id(fields, *parts, at=statement.stored_at),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=_scope(fields, caller, note=statement.subject is None),
+            scope=_scope(fields, caller, is_own=statement.subject is None),
             subject=subject,
             predicate=predicate,
             entity_id=None if statement.about is None else self._entity_id(statement.about),
@@ -266,11 +268,26 @@ def _exported_id(fields: Mapping[str, object]) -> str | None:
     return had if isinstance(had, str) and is_id(had) else None
 
 
-def _scope(fields: Mapping[str, object], caller: Caller, *, note: bool = False) -> str:
+def user_of_record(record: object) -> str | None:
+    """Return the end user whose memory a record is, where its source says so."""
+    user = getattr(record, "user", None)
+    if user is None:
+        user = getattr(record, "fields", {}).get("user_id")
+    return user if isinstance(user, str) else None
+
+
+def _check_user(record: object, caller: Caller) -> None:
+    """Check that the record of a user is imported for this user."""
+    user = user_of_record(record)
+    if user is not None and checks.clean(user) != caller.user:
+        raise InvalidInput(f"the record is of user {user!r:.80}; import it with an agent that acts for this user")
+
+
+def _scope(fields: Mapping[str, object], caller: Caller, *, is_own: bool = False) -> str:
     """The scope of the importing agent, unless an engrain export says `global`; all of them its user's."""
     scope = fields.get("scope")
     is_shared = isinstance(scope, str) and audience_of(scope) == GLOBAL_SCOPE
-    return caller.shared_scope if is_shared and not note else caller.own_scope
+    return caller.shared_scope if is_shared and not is_own else caller.own_scope
 
 
 def _parse_columns(kind: Kind, fields: Mapping[str, object]) -> dict[str, Any]:

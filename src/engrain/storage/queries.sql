@@ -15,6 +15,31 @@ UNION ALL SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
 
+-- entities_of_user --
+-- List the entities of a user's registry
+SELECT id FROM entities WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> '' ORDER BY id;
+
+-- runs_of_user --
+-- List the runs of learning from what a user said
+SELECT id FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;
+
+-- access_keys_of_user --
+-- List the keys that are bound to a user
+SELECT id FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;
+
+-- erase_runs_of_user --
+-- Erase the runs of learning from what a user said
+DELETE FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id;
+
+-- erase_keys_of_user --
+-- Erase the keys that are bound to a user
+DELETE FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id;
+
+-- erase_payloads_of_user --
+-- Erase the payloads of the events of a user's memories
+UPDATE memory_events INDEXED BY memory_events_user SET payload = :payload
+WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> '';
+
 -- fates --
 -- List the taken ids among some, and whether a tombstone takes each
 SELECT id, FALSE FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids

@@ -385,6 +385,22 @@ VERBS: tuple[Verb, ...] = (
     ),
     _memory("agents", needs="admin", route="GET /agents", command="agents"),
     _memory("users", needs="admin", route="GET /users", command="users"),
+    _memory(
+        "export_user",
+        needs="admin",
+        route="GET /users/export",
+        command="export-user {name} {path}",
+        tool=False,
+        sends=("application/jsonl", "text/markdown"),
+    ),
+    _memory(
+        "erase_user",
+        effect="removes",
+        needs="admin",
+        route="POST /users/erase",
+        command="erase-user {name}",
+        tool=False,
+    ),
     _memory("runs", route="GET /runs", command="runs"),
     _memory(
         "undo",

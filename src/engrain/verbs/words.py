@@ -490,11 +490,10 @@ StepProgress = Annotated[
 Tenant = Annotated[str, Word(sentence="Name of the tenant; all tenants if left out.", origin="caller")]
 BoundAgent = Annotated[str, Word(sentence="Name of the only agent in question; any if left out.", origin="key")]
 KeyGrant = Annotated[Grant, Word(sentence="Rights of the key that asks; all if left out.", origin="key")]
+NamedUser = Annotated[str, Word(sentence="Name of the end user.", metavar="NAME", example="ana")]
 CallerUser = Annotated[str, Word(sentence="Name of the end user; the setting if left out.", origin="caller")]
 CallerAgent = Annotated[str, Word(sentence="Name of the agent; the setting if left out.", origin="caller")]
 OfAgent = Annotated[
-    str, Word(sentence="Only this agent's; the whole tenant's if left out.", metavar="NAME", origin="argument")
+    str, Word(sentence="Only this agent's; all agents' if left out.", metavar="NAME", origin="argument")
 ]
-OfUser = Annotated[
-    str, Word(sentence="Only this end user's; any user's if left out.", metavar="NAME", origin="argument")
-]
+OfUser = Annotated[str, Word(sentence="Only this user's; any user's if left out.", metavar="NAME", origin="argument")]

@@ -109,6 +109,14 @@ class Outbox:
                 self._characters -= len(message.episode.content)
         return [message.episode.id for message in going]
 
+    def remove_user(self, tenant_id: str, user: str) -> None:
+        """Remove the waiting messages of a user, once none is being stored: they are erased."""
+        with self._draining, self._changing:
+            for message in [*self._waiting]:
+                if (message.episode.tenant_id, message.episode.user_id) == (tenant_id, user):
+                    self._waiting.remove(message)
+                    self._characters -= len(message.episode.content)
+
     def discard(self) -> int:
         """Drop all messages that wait; the number lost."""
         lost = len(self)

@@ -175,6 +175,13 @@ class WorkingMemory:
                 if (owner.tenant_id, owner.own_scope) == (caller.tenant_id, caller.own_scope):
                     session.messages = [message for message in session.messages if message.id not in ids]
 
+    def discard_user(self, tenant_id: str, user: str) -> None:
+        """Drop every session of a user, whichever agent acts for them: they were erased."""
+        with self._lock:
+            for key, session in list(self._sessions.items()):
+                if (session.caller.tenant_id, session.caller.user) == (tenant_id, user):
+                    self._sessions.pop(key, None)
+
     def clear(self, caller: Caller) -> None:
         """Drop a caller's session with its messages."""
         with self._lock:

@@ -39,12 +39,9 @@ OF_THE_WHOLE_FILE = {
     *("tenants", "episode_counts"),  # a tenant's, by covering indexes
     *("memories_by_kind", "job_vitals"),  # a row for each place, and jobs that are not pruned yet
     *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
-    *(
-        "prune_jobs",
-        "agents",
-        "agent_counts",
-        "user_counts",
-    ),  # of three months; a tenant's scopes and pools, and memories
+    *("prune_jobs", "agents"),  # of three months; a tenant's scopes and pools
+    *("agent_counts", "user_counts"),  # a tenant's memories
+    *("scopes_of_user", "runs_of_user", "erase_runs_of_user"),  # a tenant's scopes and runs, when a user is erased
 }
 OF_WHOLE_TENANTS = {"tenants", "backlogs", "clean", "extract"}  # by covering indexes, or in order
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
@@ -75,7 +72,7 @@ SERVES = {
     "rule_applications_rule": ["erase_applications", "applications", "more_applications"],
     "memory_links_target": ["links_in", "linked_to", "erase_links_in"],
     "entities_name": ["has_entity_name"],
-    "entities_user": ["the registry of a user"],
+    "entities_user": ["entities_of_user"],
     "memory_entities_memory": ["erase_mentions"],
     "memory_entities_time": ["mentioning", "count_mentions"],
     "memory_events_time": ["events", "events after one"],
@@ -87,7 +84,7 @@ SERVES = {
         "was_taken_back",
     ],
     "memory_events_run": ["undo"],
-    "memory_events_user": ["the events of a user"],
+    "memory_events_user": ["erase_payloads_of_user"],
     "runs_running": ["claim"],
     "runs_time": ["runs", "runs after one"],
     "pool_members_agent": ["the pools of an agent"],
@@ -105,11 +102,6 @@ CONSTRAINS = {"embedding_versions_state"}
 # What no verb asks yet, and the schema is made for.
 QUESTIONS = {
     "the pools of an agent": "SELECT pool FROM pool_members WHERE tenant_id = ? AND agent = ?",
-    "the registry of a user": "SELECT id FROM entities WHERE tenant_id = ? AND user_id = ? AND user_id <> ''",
-    "the events of a user": (
-        "SELECT id FROM memory_events INDEXED BY memory_events_user "
-        "WHERE tenant_id = ? AND user_id = ? AND user_id <> ''"
-    ),
 }
 # Statements of one call, transaction included; a number may fall, and grows only with a reason.
 PUT_ONE_EPISODE = 5

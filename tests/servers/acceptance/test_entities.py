@@ -36,7 +36,7 @@ def agent(memory):
 def test_an_entity_has_an_id_a_tenant_names_metadata_and_times(agent):
     ana = agent.entities.create("Ana", "person", aliases=["A."], metadata={"x": 1})
     assert set(ana.to_dict()) == {
-        *("id", "tenant_id", "canonical_name", "entity_type", "aliases", "mention_count"),
+        *("id", "tenant_id", "user_id", "canonical_name", "entity_type", "aliases", "mention_count"),
         *("created_at", "updated_at", "metadata"),
     }
     assert (ana.tenant_id, ana.aliases, ana.metadata, ana.created_at) == ("default", ("A.",), {"x": 1}, ana.updated_at)

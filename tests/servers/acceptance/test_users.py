@@ -1,9 +1,14 @@
 """End users of one memory: what is said with one is seen with that one alone, by every agent that acts for them."""
 
+import hashlib
+import json
+
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.access.scopes import audience_of, user_of, user_scope
+from engrain.domain.events import digest_memory
+from engrain.errors import Unauthenticated
 from tests.support.clock import Clock
 from tests.support.learning_memories import LLM, fact, reply
 
@@ -222,3 +227,146 @@ def test_what_is_tidied_for_a_tenant_is_tidied_for_its_users(location):
         assert memory.decay().facts.fading == 1
         [kept] = ana.facts(subject="the office")
         assert (kept.source_episode_id, kept.state) == (None, "fading")
+
+
+def live(memory):
+    """Two users and nobody, with something in every table."""
+    for user in ("ana", "bob"):
+        for name in ("assistant", "billing"):
+            agent = memory.agent(name, user=user, session="s")
+            turn = agent.observe(f"{user} told {name} of a secret.", speaker=user)
+            about = agent.entities.create(f"Carla of {user} and {name}", "person", aliases=[f"doctor of {name}"])
+            known = agent.remember(f"secret of {user}", subject="user", predicate="has", source_episode_id=turn.id)
+            agent.remember("a doctor", subject="Carla", predicate="is", entity_id=about.id, scope="user")
+            agent.link(known.id, turn.id, "derived_from")
+            rule = agent.rules.add(f"Never name the secret of {user}.")
+            agent.rules.mark_harmful(rule.id, f"named the secret of {user}")
+            agent.notes.save("secret", f"kept for {user}")
+            agent.working.append(f"a secret of {user}")
+        memory.keys.create(role="writer", user=user)
+    memory.agent("assistant").observe("Nobody told a secret.")
+    memory.flush()
+
+
+def rows_of(memory, user):
+    """All that the database holds with the user's column, by table; as its superuser sees it."""
+    store = memory.parts.store
+    tables = "namespaces episodes speakers sessions_consolidations facts rules memory_entities memory_events entities"
+    found = {}
+    for table in [*tables.split(), "entity_names", "entity_trigrams", "runs", "access_keys", "tombstones"]:
+        statement = f"SELECT * FROM {table} WHERE user_id = :user_id"
+        found[table] = store.inspect(None, lambda tx, asked=statement: tx.ask(asked, {"user_id": user}))
+    return {table: len(rows) for table, rows in found.items() if rows}
+
+
+def test_erasing_a_user_leaves_nothing_but_what_says_so(memory):
+    live(memory)
+    before = rows_of(memory, "bob")
+    planned = memory.erase_user("ana", dry_run=True)
+    assert (planned.dry_run, rows_of(memory, "ana").keys()) == (True, before.keys())
+    erasure = memory.erase_user("ana")
+    assert set(rows_of(memory, "ana")) == {"namespaces", "tombstones", "memory_events"}
+    assert rows_of(memory, "bob") == before
+    assert (planned.tables, planned.sha256) == (erasure.tables, erasure.sha256)
+    counts = {part.table: part.rows for part in erasure.tables}
+    assert counts == {"episodes": 2, "facts": 6, "rules": 2, "entities": 2, "access_keys": 1}
+    assert all(len(part.ids) == part.rows for part in erasure.tables)
+    assert [row.user_id for row in memory.users()] == ["bob"]
+    for name in ("assistant", "billing"):
+        agent = memory.agent(name, user="ana", session="s")
+        assert contents(agent) == ({"Nobody told a secret."} if name == "assistant" else set())
+        assert agent.entities.find().items == ()
+        assert agent.notes.recall("secret") is None
+        assert list(agent.working.messages()) == []
+        told = str([event.to_dict() for event in agent.events(limit=1000)])
+        assert "secret" not in told
+        assert "Carla" not in told
+    [event] = memory.agent("assistant", user="ana").events(event_type="user_erased")
+    assert (event.payload["rows"], event.payload["sha256"]) == (counts, erasure.sha256)
+    assert memory.health().problems == ()
+    again = memory.erase_user("ana")
+    assert (again.tables, again.copies) == ((), ())
+
+
+def test_the_proof_of_an_erasure_is_a_hash_of_what_was_there(memory, ana):
+    kept = ana.remember("tea", subject="user", predicate="likes")
+    line = f"facts {kept.id} {digest_memory(kept)}\n"
+    assert memory.erase_user("ana").sha256 == hashlib.sha256(line.encode()).hexdigest()
+    assert memory.erase_user("ana").sha256 == hashlib.sha256(b"").hexdigest()
+
+
+def test_copies_that_others_made_are_named(memory, ana):
+    secret = ana.remember("the plan is gold", subject="user", predicate="plan", scope="user")
+    public = ana.remember("users like gold", subject="users", predicate="like", scope="global")
+    ana.link(public.id, secret.id, "derived_from")
+    assert memory.erase_user("ana").copies == (public.id,)
+    assert memory.agent("assistant").get(public.id) is not None
+
+
+def test_a_users_key_opens_nothing_once_the_user_is_erased(memory):
+    created = memory.keys.create(role="writer", user="ana")
+    assert memory.keys.authenticate(created.secret).user_id == "ana"
+    assert [key.id for key in memory.keys.list(user="ana")] == [created.key.id]
+    memory.erase_user("ana")
+    with pytest.raises(Unauthenticated):
+        memory.keys.authenticate(created.secret)
+
+
+def test_an_export_of_a_user_is_read_back_for_that_user_alone(memory, tmp_path):
+    live(memory)
+    report = memory.export_user("ana", tmp_path / "ana.jsonl")
+    text = (tmp_path / "ana.jsonl").read_text()
+    assert report.kinds == {"entity": 2, "episode": 2, "fact": 4, "note": 2, "rule": 2}
+    assert "bob" not in text
+    assert "Nobody" not in text
+    memory.export(tmp_path / "agent.jsonl", agent="assistant")
+    assert "secret of" not in (tmp_path / "agent.jsonl").read_text()
+    elsewhere = {"tenant": "elsewhere"}
+    refused = memory.agent("assistant", user="bob", **elsewhere).import_file(tmp_path / "ana.jsonl")
+    assert refused.broken_count == 12
+    assert "acts for this user" in refused.broken[0].reason
+    ana = memory.agent("assistant", user="ana", **elsewhere)
+    for importer in (ana, memory.agent("assistant", tenant="third")):  # which acts for nobody, and so for each
+        assert importer.import_file(tmp_path / "ana.jsonl").broken == ()
+    assert "secret of ana" in contents(ana)
+    assert contents(ana) == contents(memory.agent("assistant", user="ana", tenant="third"))
+    for tenant in ("elsewhere", "third"):
+        assert contents(memory.agent("assistant", tenant=tenant)) == set()
+        assert memory.agent("assistant", tenant=tenant).entities.find().items == ()
+
+
+@pytest.mark.parametrize(
+    ("format_", "records"),
+    [
+        (
+            "mem0",
+            [
+                {"id": "1", "memory": "likes tea", "user_id": "ana"},
+                {"id": "2", "memory": "likes wine", "user_id": "bob"},
+                {"id": "3", "memory": "drinks rum", "user_id": "ana"},
+                {"id": "4", "memory": "is open", "agent_id": "desk"},
+                {"id": "5", "memory": "is nobody's", "user_id": "x" * 513},
+            ],
+        ),
+        (
+            "langgraph",
+            [
+                {"namespace": ["memories", "ana"], "key": "1", "value": {"content": "likes tea"}},
+                {"namespace": ["bob", "memories"], "key": "2", "value": {"content": "likes wine"}},
+                {"namespace": ["users", "ana", "drinks"], "key": "3", "value": {"content": "drinks rum"}},
+                {"namespace": ["desk"], "key": "4", "value": {"content": "is open"}},
+                {"namespace": ["users", "x" * 513], "key": "5", "value": {"content": "is nobody's"}},
+            ],
+        ),
+    ],
+)
+def test_memories_of_other_systems_become_their_users(memory, tmp_path, format_, records):
+    path = tmp_path / "memories.json"
+    path.write_text(json.dumps(records))
+    nobody = memory.agent("assistant")
+    report = nobody.import_file(path, format=format_)
+    assert (report.added, report.broken_count) == (4, 1)
+    assert contents(nobody) == {"is open"}
+    assert contents(memory.agent("assistant", user="ana")) == {"likes tea", "drinks rum", "is open"}
+    assert contents(memory.agent("assistant", user="bob")) == {"likes wine", "is open"}
+    assert nobody.import_file(path, format=format_).added == 0

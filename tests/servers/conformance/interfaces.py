@@ -26,6 +26,7 @@ BESIDES = {
     **dict.fromkeys(("memory.flush", "memory.reembed", "memory.health"), "are about this machine's engines and files"),
     **dict.fromkeys(("memory.backup", "memory.restore", "memory.export", "import_file"), "are about files"),
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about one process"),
+    **dict.fromkeys(("memory.users", "memory.export_user", "memory.erase_user"), "are about users, and nobody is one"),
     "memory.reflect": "needs a language model",
     "memory.keys": "is about who may come by other ways",
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about this process"),

@@ -86,8 +86,8 @@ def test_whoever_a_key_speaks_for_is_told_of_it_and_not_of_its_digest(store):
     store.put_key(by(ANA), PHONE, "d1")
     store.put_key(by(ANA), DESK, "d2")
     ends = PHONE.expires_at.isoformat().replace("+00:00", "Z")
-    of_phone = {"role": "writer", "agent": "ana", "expires_at": ends}
-    of_desk = {"role": "admin", "agent": None, "expires_at": None}
+    of_phone = {"role": "writer", "agent": "ana", "user_id": None, "expires_at": ends}
+    of_desk = {"role": "admin", "agent": None, "user_id": None, "expires_at": None}
     for_all = ("key_created", GLOBAL_SCOPE, DESK.id, of_desk)
     assert events_of(store, ANA) == [("key_created", "ana", PHONE.id, of_phone), for_all]
     assert events_of(store, replace(ANA, agent="ben")) == [for_all]

@@ -106,7 +106,7 @@ INDEXES = [
             "memory_entities_time": index(
                 "memory_entities", "tenant_id entity_id memory_kind scope happened_at memory_id"
             ),
-            "entities_name": index("entities", "tenant_id canonical_name entity_type", unique=True),
+            "entities_name": index("entities", "tenant_id canonical_name entity_type user_id", unique=True),
             "facts_entity": index("facts", "tenant_id entity_id predicate_key scope", partial=True),
         },
     ),
@@ -122,7 +122,7 @@ INDEXES = [
     (
         pytest.mark.req("N03"),
         {
-            "runs_running": index("runs", "tenant_id agent kind", unique=True, partial=True),
+            "runs_running": index("runs", "tenant_id agent user_id kind", unique=True, partial=True),
             "runs_time": index("runs", "tenant_id agent started_at id"),
         },
     ),

@@ -56,6 +56,12 @@ class Buffers:
         self.working.discard(caller, ids)
         return self.outbox.remove(caller, ids)
 
+    def erase_user(self, tenant_id: str, user: str) -> None:
+        """Drop the working memory and the waiting messages of a user; what is batched is stored first."""
+        self.flush_batches()
+        self.working.discard_user(tenant_id, user)
+        self.outbox.remove_user(tenant_id, user)
+
     def drop_recent(self, memories: Sequence[MemoryRecord]) -> None:
         """Drop the sessions of memories that were forgotten or erased."""
         if self.recent is not None:

@@ -16,13 +16,22 @@ Fate = Literal["there", "erased"]
 class Extent(Record):
     """Memories that an operation covers: one agent's, a tenant's (`agent` None), or the database's (both None).
 
-    An agent's are those of its own scope and those of `global` that it wrote, with all that depends on them.
+    An agent's are those of its own scope and those of `global` that it wrote, with all that depends on them. Of these
+    it covers the memories of one end user, of no user (`user` empty), or of all (None).
     """
 
     tenant_id: str | None = None
     agent: str | None = None
+    user: str | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """True where it covers less than whole tenants."""
+        return self.agent is not None or self.user is not None
 
     def __str__(self) -> str:
+        if self.user:
+            return f"user {self.user} of tenant {self.tenant_id}"
         if self.tenant_id is None:
             return "the whole database"
         return f"tenant {self.tenant_id}" if self.agent is None else f"agent {self.agent} of tenant {self.tenant_id}"

@@ -117,6 +117,7 @@ def _entity(record: Json) -> ImportedEntity:
         type=fields.optional_text(record, "type") or "other",
         aliases=fields.as_tags(record.get("aliases"), "aliases"),
         source_id=name,
+        user=fields.optional_text(record, "user_id"),
         metadata=fields.optional_object(record, "metadata"),
     )
 

@@ -9,7 +9,7 @@ from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _NAME = "langgraph"
 # Where a value keeps what it says, by the conventions of LangMem and of the documentation.
@@ -43,8 +43,22 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
         confirmed_at=updated or created,
         valid_from=created,
         source_id=fields.fingerprint(parts, named, value),
+        user=_user(parts),
         metadata={"format": _NAME, "namespace": parts, "value": value},
     )
+
+
+def _user(namespace: Sequence[str]) -> str | None:
+    """The end user in a namespace, as its documentation and LangMem lay them out.
+
+    (user, "memories") or ("memories", user), or the part after "users":
+    https://docs.langchain.com/oss/python/langgraph/persistence#memory-store
+    """
+    match [*namespace]:
+        case ["memories", user] | [user, "memories"] | ["user" | "users", user, *_]:
+            return user
+        case _:
+            return None
 
 
 def _text(value: Json, levels: int) -> str:

@@ -46,6 +46,7 @@ def _memory(value: object) -> ImportedFact | None:
         valid_from=created,
         valid_to=fields.as_time(record.get("expiration_date"), "expiration_date"),
         source_id=fields.fingerprint(id_, content),
+        user=whose.get("user_id"),
         tags=fields.as_tags(record.get("categories"), "categories"),
         metadata={**fields.optional_object(record, "metadata"), **whose, "format": _NAME, "mem0_id": id_},
     )

@@ -61,6 +61,8 @@ class ImportedFact:
     valid_to: datetime | None = None
     about: str | None = None
     """The name of its entity in the file or in the registry."""
+    user: str | None = None
+    """The end user whose memory it is, where the source knows of users."""
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
     fields: Mapping[str, object] = field(default_factory=dict)
@@ -76,6 +78,7 @@ class ImportedEntity:
     """As the source names it."""
     aliases: tuple[str, ...] = ()
     source_id: str
+    user: str | None = None  # whose registry it is in
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engrain.domain import events
 from engrain.domain.access.keys import StoredKey
 from engrain.errors import InvalidInput
+from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,6 +23,7 @@ def list_keys(snapshot: Snapshot) -> list[AccessKey]:
     return [rows.record(row) for row in snapshot.rows("keys_of", tenant_id=snapshot.tenant_id)]
 
 
+@for_every_user
 def put_key(work: UnitOfWork, key: AccessKey, digest: str) -> None:
     """Store a new key of the acting tenant, and the digest of its secret, which no store ever has.
 
@@ -42,6 +44,7 @@ def find_key(snapshot: Snapshot, key_id: str) -> StoredKey | None:
     return None if found is None else StoredKey(key=snapshot.statements.records.keys.record(found[1:]), digest=found[0])
 
 
+@for_every_user
 def revoke_key(work: UnitOfWork, key_id: str) -> AccessKey | None:
     """Revoke a key; a revoked one stays as it is. None if the tenant has no such key."""
     is_new = work.one("revoke_key", tenant_id=work.tenant_id, id=key_id, at=work.at) is not None

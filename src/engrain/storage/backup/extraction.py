@@ -114,7 +114,7 @@ class SqlExtraction:
     def _expression(self, name: str, column: str) -> str:
         """Select a column; one that refers to a memory outside of the extent is None."""
         memories = MEMORIES_OF_KIND.get(TABLES[name].references.get(column, ""))
-        if self.extent.agent is None or name not in MEMORIES or memories is None:
+        if not self.extent.is_part or name not in MEMORIES or memories is None:
             return column
         exists = memory_exists(memories, column, own_condition(self.extent, "memory"))
         return f"CASE WHEN {exists} THEN kept.{column} END AS {column}"

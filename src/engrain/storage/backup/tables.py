@@ -248,7 +248,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 def extent_bindings(extent: Extent) -> dict[str, str]:
     """Return the values that the conditions of an extent are bound to."""
-    named = {"tenant_id": extent.tenant_id, "agent": extent.agent}
+    named = {"tenant_id": extent.tenant_id, "agent": extent.agent, "user_id": extent.user}
     return {name: value for name, value in named.items() if value is not None}
 
 
@@ -265,7 +265,16 @@ def extent_condition(extent: Extent, name: str) -> str:
         conditions += reference_conditions(extent, name)
     if extent.agent is not None:
         conditions += [_share_condition(table.share, "kept"), table.share_where]
+    if extent.user is not None:
+        conditions.append(_of_user(extent.user, table))
     return " AND ".join(conditions)
+
+
+def _of_user(user: str, table: Table) -> str:
+    """Build the condition for the rows of a user, or of none: by themselves, or with all that they refer to."""
+    if "scope" in table.columns or "user_id" in table.columns:
+        return "kept.user_id = :user_id"
+    return "1 = 1" if table.is_dependent or not user else "1 = 0"
 
 
 def is_shared(name: str, row: Mapping[str, Any], agent: str) -> bool:
@@ -277,7 +286,10 @@ def is_shared(name: str, row: Mapping[str, Any], agent: str) -> bool:
 
 def own_condition(extent: Extent, row: str) -> str:
     """Build the condition for memories of an extent within its tenants."""
-    return "1 = 1" if extent.agent is None else _own(row)
+    conditions = [_own(row)] if extent.agent is not None else []
+    if extent.user is not None:
+        conditions.append(f"{row}.user_id = :user_id")
+    return " AND ".join(conditions) or "1 = 1"
 
 
 def reference_conditions(extent: Extent, name: str) -> list[str]:

@@ -101,6 +101,10 @@ ON CONFLICT DO NOTHING RETURNING namespace;
 -- Find the number of a tenant's kind and scope
 SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind AND scope = :scope;
 
+-- scopes_of_user --
+-- List the scopes of a user's memories
+SELECT DISTINCT scope FROM namespaces WHERE tenant_id = :tenant_id AND user_id = :user_id;
+
 -- tenants --
 -- List tenants that have memories
 SELECT DISTINCT tenant_id FROM namespaces ORDER BY tenant_id;

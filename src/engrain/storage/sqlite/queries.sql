@@ -250,6 +250,13 @@ SELECT tenant_id FROM namespaces UNION
 SELECT tenant_id FROM episodes WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
 ORDER BY tenant_id;
 
+-- scopes_of_user --
+-- List the scopes of a user's memories; what is not indexed has no namespace yet
+SELECT scope FROM namespaces WHERE tenant_id = :tenant_id AND user_id = :user_id UNION
+SELECT scope FROM episodes
+WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled') AND +tenant_id = :tenant_id
+    AND user_id = :user_id;
+
 -- unindexed_docs --
 -- List the oldest docs that are not indexed
 SELECT doc FROM (

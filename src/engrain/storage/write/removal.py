@@ -76,12 +76,12 @@ def erase_with_derived(
     """
     roots = [memory.id for memory in selection.load_memories(work, ids)]
     everywhere = cascade == "tenant"
-    derived = _find_derived(work, roots, everywhere=everywhere)
+    derived = find_derived(work, roots, everywhere=everywhere)
     while True:
         staying = [memory for memory in selection.load_memories(work, sorted(derived)) if _stays(work, memory, cascade)]
         going = sorted(derived.keys() - {memory.id for memory in staying})
         locked = _lock_going(work, [*roots, *going], everywhere=everywhere)
-        later = _find_derived(work, roots, everywhere=everywhere)
+        later = find_derived(work, roots, everywhere=everywhere)
         if later.keys() <= derived.keys():  # else somebody derived more before all was locked
             break
         derived |= later
@@ -97,13 +97,13 @@ def _stays(work: UnitOfWork, memory: MemoryRecord, cascade: Cascade) -> bool:
     return cascade == "none" or (work.act.caller.is_user_bound and memory.user_id is None)
 
 
-def _find_derived(work: UnitOfWork, roots: Sequence[str], *, everywhere: bool) -> dict[str, str]:
+def find_derived(work: UnitOfWork, roots: Sequence[str], *, everywhere: bool) -> dict[str, str]:
     """Find what was derived from some memories, step by step, each with the one of them that it comes from."""
     origins: dict[str, str] = {}
-    step = {id_: id_ for id_ in roots}
+    step = named = {id_: id_ for id_ in roots}
     while step:
         rows = work.rows("derived_of", tenant_id=work.tenant_id, ids=work.dialect.listed(sorted(step)))
-        found = {id_: step[source] for id_, source in rows if id_ not in origins and id_ not in roots}
+        found = {id_: step[source] for id_, source in rows if id_ not in origins and id_ not in named}
         if not everywhere and found:
             visible = {memory.id for memory in selection.load_memories(work, sorted(found))}
             found = {id_: root for id_, root in found.items() if id_ in visible}
@@ -142,7 +142,7 @@ def _erase_all(
                 id=memory.id,
                 kind=memory.kind,
                 scope=memory.scope,
-                digest=_erase(work, doc, memory, _origin(memory, origins.get(memory.id), scopes)),
+                digest=erase_one(work, doc, memory, _origin(memory, origins.get(memory.id), scopes)),
                 erased_at=work.act.at,
                 derived_from=origins.get(memory.id),
             ),
@@ -180,8 +180,8 @@ def remove(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
     work.backend.turns.drop([doc])
 
 
-def _erase(work: UnitOfWork, doc: int, memory: MemoryRecord, origin: str | None) -> str:
-    """Erase one memory; returns its digest."""
+def erase_one(work: UnitOfWork, doc: int, memory: MemoryRecord, origin: str | None) -> str:
+    """Erase one memory that is locked, with the payloads of its events; its tombstone stays. Returns its digest."""
     named = {"tenant_id": memory.tenant_id, "id": memory.id}
     work.run("erase_event_payloads", **named, payload=work.dialect.json({}))
     remove(work, doc, memory)
