@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from engrain.domain.memories.predicates import predicate_key
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.engines.llms.openai import is_strict
 from engrain.engines.token_counters import WordPieces
@@ -138,3 +139,12 @@ def test_the_template_and_its_example_are_in_the_form_of_the_schema():
 def test_a_service_can_enforce_the_schema():
     """Each object is closed and requires all it has, so the strict mode of services takes it."""
     assert is_strict(REPLY)
+
+
+def test_the_predicates_that_the_template_names_are_those_of_the_vocabulary():
+    named = re.search(
+        r"Use these where one fits: (.*?)\. Otherwise", load_template("consolidation_2").template, re.DOTALL
+    )
+    predicates = [" ".join(predicate.split()) for predicate in named[1].split(",")]
+    assert len(predicates) > 30
+    assert [predicate_key(predicate) for predicate in predicates] == predicates

@@ -155,3 +155,16 @@ def test_a_session_that_is_added_later_has_the_earlier_ones_learned(location):
         agent.add(CHAT, session="s2", learn="later")
         memory.parts.learner.wait()
         assert statuses(agent, first) == ["consolidated"] * 3
+
+
+@pytest.mark.parametrize("learn", ["now", "background"])
+def test_what_is_learned_with_a_user_is_that_users_alone(location, learn):
+    with opened(location, LLM([reply(PORTO)])) as memory:
+        ana, ben = (memory.agent("assistant", user=name, session="s1") for name in ("ana", "ben"))
+        waiting = ben.observe("I moved to Faro.")
+        added = ana.add(CHAT, learn=learn)
+        memory.parts.learner.wait()
+        assert [fact.content for fact in ana.facts("Ana")] == [PORTO[2]]
+        assert ben.facts("Ana").items == memory.agent("assistant").facts("Ana").items == ()
+        assert statuses(ana, added) == ["consolidated"] * 3
+        assert ben.get(waiting.id).consolidation_status == "pending"

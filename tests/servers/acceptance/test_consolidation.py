@@ -275,6 +275,7 @@ def test_reply_contradiction(played):
     assert facts(agent, subject="Ana") == [
         ("Ana", "drinks", "green tea in the morning"),
         ("Ana", "lives in", "Lisbon"),
+        ("ana", "lives now in", "Porto"),
     ]
     doubted, now = agent.get(LISBON), fact(agent, "Porto")
     assert (doubted.validity, doubted.confidence) == ("active", DOUBTED_CONFIDENCE)
