@@ -139,7 +139,9 @@ def test_an_assistant_remembers_corrects_and_protects(serve, path):
         counts = tools.call("memory_stats")
         assert (counts["facts"]["active"], counts["facts"]["superseded"]) == (1, 2)
         assert counts["latest_at"] > protected["created_at"]  # it was confirmed after it was stored
-        assert bare(tools.call("get_entity_info", name="Ana")) == {"found": False, "profile": None}
+        assert bare(tools.call("get_entity_info", name="Bela")) == {"found": False, "profile": None}
+        told = tools.call("get_entity_info", name="Ana")["profile"]  # of a subject that is no entity, what is known
+        assert [fact["content"] for fact in told["facts"]["lives in"]][-1] == "Lisbon"
         assert tools.call("correct_fact", fact_id="nobody's", content="x")["found"] is False
     with Memory.open(path, settings=SETTINGS) as memory:
         ana = memory.agent().entities.create("Ana", "person")

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.http.request_identity import AGENT, SESSION
+from engrain.interfaces.http.request_identity import AGENT, SESSION, USER
 from engrain.interfaces.http.routes import IDEMPOTENCY_KEY
 
 SETTINGS = {"embedding": {"model": "none"}, "server": {"allowed_hosts": ["testserver"]}}
@@ -61,7 +61,7 @@ def test_the_items_of_every_list_have_a_type(document):
 def test_a_header_that_may_not_be_empty_says_so(document, client):
     parameters = {parameter["name"]: parameter for parameter in schemas_in(document) if parameter.get("in") == "header"}
     bounded = {name for name, parameter in parameters.items() if parameter["schema"].get("minLength") == 1}
-    assert bounded == {AGENT, SESSION, IDEMPOTENCY_KEY}
+    assert bounded == {AGENT, SESSION, USER, IDEMPOTENCY_KEY}
     for name in parameters:
         answer = client.post("/v1/rules", json={"content": "Ask first."}, headers={name: ""})
         assert answer.status_code == (422 if name in bounded else 201), name
