@@ -419,6 +419,18 @@ def test_facts_whose_source_is_erased_meanwhile_are_not_saved(agent, other, stor
     assert agent.facts("Ana").items == ()
 
 
+def test_what_is_learned_while_its_source_is_erased_with_all_that_was_learned_goes_too(agent, other, store):
+    said = other.observe("The vault opens with 4711")
+    learned = []
+    store.before_writing(
+        "FOR UPDATE",
+        lambda: learned.append(other.remember("4711", subject="vault", predicate="code", source_episode_id=said.id)),
+    )
+    report = agent.erase(said.id, cascade="seen")
+    assert set(report.ids) == {said.id, learned[0].id}
+    assert (report.derived, agent.facts("vault").items, store.are_done) == ((), (), True)
+
+
 def test_a_batch_whose_fact_was_erased_is_saved_again_without_it(agent):
     trip = {**TRIP, "source_ids": [agent.observe("By tram").id]}
     [saved] = agent.consolidation.save_facts([trip]).saved

@@ -23,9 +23,9 @@ class Attacked:
     memory: Memory
     client: httpx2.Client
 
-    def key(self, agent: str | None = None, *, role: str = "admin", tenant: str = "default") -> dict[str, str]:
-        """The header of a new key."""
-        made = self.memory.keys.create(role=role, agent=agent, tenant=tenant)
+    def key(self, agent: str | None = None, *, tenant: str = "default", user: str | None = None) -> dict[str, str]:
+        """The header of an admin's new key."""
+        made = self.memory.keys.create(role="admin", agent=agent, tenant=tenant, user=user)
         return {"Authorization": f"Bearer {made.secret}"}
 
     def restore(self, file: Any, key: dict[str, str], **wish: Any) -> httpx2.Response:

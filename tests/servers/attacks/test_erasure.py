@@ -92,6 +92,25 @@ def test_a_tool_erases_no_more_than_its_key_may(world):
     assert world.bruno.get(world.synced) is not None
 
 
+def test_a_key_of_one_user_erases_that_users_memories_alone(world):
+    said = {"content": f"My {SECRET}.", "session": "mine"}
+    key = {**world.attacked.key(user="uma"), "Engrain-Agent": "ana"}
+    turn = world.attacked.client.post("/v1/episodes", json=said, headers=key).json()
+    everybodys = world.ana.remember(SECRET, subject="vault", predicate="opens")
+    world.ana.link(world.other.id, everybodys.id, "derived_from")
+    body = {"ids": [everybodys.id], "cascade": "seen"}
+    assert world.attacked.client.post("/v1/erase", json=body, headers=key).status_code == 422
+    body = {"ids": [turn["id"]], "cascade": "tenant"}
+    assert world.attacked.client.post("/v1/erase", json=body, headers=key).status_code == 403
+    uma = world.attacked.memory.agent("ana", user="uma")
+    learned = uma.remember("4711-vault", subject="vault of uma", predicate="code", source_episode_id=turn["id"])
+    uma.link(everybodys.id, turn["id"], "derived_from")
+    report = world.attacked.client.post("/v1/erase", json={**body, "cascade": "seen"}, headers=key).json()
+    assert set(report["ids"]) == {turn["id"], learned.id}
+    assert {found["id"] for found in report["derived"]} == {everybodys.id, world.other.id}
+    assert world.ana.get(everybodys.id).content == SECRET
+
+
 def test_nobody_cascades_from_what_they_do_not_see(world):
     before = everything(world.attacked.memory)["facts"]
     key = {**world.attacked.key(), "Engrain-Agent": "eve"}

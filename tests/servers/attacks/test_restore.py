@@ -144,6 +144,14 @@ def test_a_backup_of_another_installation_needs_an_admin_who_says_so(attacked, s
     assert attacked.restore(file, admin, untrusted=True).json()["added"]["facts"] == 1
 
 
+def test_a_key_of_one_user_restores_nothing(attacked, sales):
+    _, file, _ = sales
+    key = attacked.key(user="ana")
+    for wish in ({}, {"untrusted": True}, {"agent": "sales"}):
+        answer = attacked.restore(file, key, **wish)
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
 @pytest.fixture
 def two_agents(attacked, tmp_path):
     """The lines of an agent's backup, and the rows of its tenant, where another agent has something in every table."""

@@ -256,7 +256,7 @@ def _caller_arguments(signature: Signature, identity: RequestIdentity, arguments
     made: dict[str, Any] = {}
     if "user" in signature.caller_parameters:
         made["user"] = identity.user
-    elif signature.caller_parameters:
+    elif signature.verb.owner == "memory" and signature.caller_parameters:
         identity.check_every_user()
     if signature.verb.owner == "memory" and "agent" in signature.by_name:
         made["agent"] = identity.extent(arguments.get("agent"))
