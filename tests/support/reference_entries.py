@@ -73,7 +73,7 @@ class Entries(dict[int, Entry]):
 
     def matching(self, request: Request) -> list[Entry]:
         """What a request's filter lets through."""
-        asks_for_the_gone = request.filter.as_of is not None or request.filter.include_inactive
+        asks_for_the_gone = request.filter.asks_past
         return [
             entry
             for entry in self.visible(request.caller)

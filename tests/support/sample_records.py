@@ -142,6 +142,7 @@ FILTERS = st.builds(
     since=st.none() | MOMENTS,
     until=st.none() | MOMENTS,
     as_of=st.none() | MOMENTS,
+    valid_at=st.none() | MOMENTS,
     include_inactive=st.booleans(),
     after=st.none() | st.tuples(MOMENTS, st.sampled_from(["", "0", "8", "z"])),
 )

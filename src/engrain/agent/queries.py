@@ -74,6 +74,7 @@ class Queries(View):
         since: words.Since | None = None,
         until: words.Until | None = None,
         as_of: words.AsOf | None = None,
+        valid_at: words.ValidAt | None = None,
         include_inactive: words.IncludeInactive = False,
         min_confidence: words.MinConfidence | None = None,
         deep: words.Deep = False,
@@ -88,7 +89,7 @@ class Queries(View):
 
         With `deep` the re-ranker has the setting `reranking.budget_s`; without one, or where it fails or is late, the
         order stays and `degraded` says so. `neighbours` take one statement for each hit. Each hit counts as a reference
-        once the answer is there, unless it was asked for with `as_of`.
+        once the answer is there, unless it was asked for with `as_of` or `valid_at`.
 
         Raises:
             InvalidInput: an unknown preset, kind or role, a scope that this agent does not see, a time that is none, or
@@ -120,6 +121,7 @@ class Queries(View):
             since=parse_time(since, name="since", now=now),
             until=parse_end(until, name="until", now=now),
             as_of=parse_point(as_of, name="as_of", now=now),
+            valid_at=parse_point(valid_at, name="valid_at", now=now),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
         )
 
@@ -239,13 +241,16 @@ class Queries(View):
         predicate: words.OfPredicate | None = None,
         *,
         as_of: words.AsOf | None = None,
+        valid_at: words.ValidAt | None = None,
         include_inactive: words.IncludeInactive = False,
         limit: words.PageLimit = 100,
         after: words.After | None = None,
     ) -> Page[Fact]:
         """List the facts about a subject, with a predicate or both, newest first.
 
-        A subject has all names that the registry knows, and "user" also the user's; both match in every spelling.
+        A subject has all names that the registry knows, and "user" also the user's; both match in every spelling. With
+        `valid_at` those that were true then, by what is known now.
+
         Ordered by `happened_at`, then id.
 
         Raises:
@@ -257,6 +262,7 @@ class Queries(View):
             subjects=() if subject is None else (checks.name(subject, name="subject"),),
             predicates=() if predicate is None else (checks.name(predicate, name="predicate"),),
             as_of=parse_point(as_of, name="as_of", now=parts.clock()),
+            valid_at=parse_point(valid_at, name="valid_at", now=parts.clock()),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
             after=pagination.decode_moment("facts", after),
         )

@@ -26,7 +26,8 @@ class Filter:
     one of several of the caller's. `tags` must all be there. `standing` matches facts that are permanent or were
     confirmed after they were stored. Time is half-open: since <= happened_at < until. `as_of` matches memories that
     were believed at that time, and not forgotten since, instead of those live now; `include_inactive` also those that
-    are not live. `after` matches memories after a position (happened_at, id) in the order of the newest first.
+    are not live. `valid_at` matches facts that were true at that time by what is known now, superseded ones too.
+    `after` matches memories after a position (happened_at, id) in the order of the newest first.
     """
 
     kinds: tuple[Kind, ...] = KINDS
@@ -44,6 +45,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
+    valid_at: datetime | None = None
     include_inactive: bool = False
     after: TimePosition | None = None
 
@@ -65,7 +67,7 @@ class Filter:
     @property
     def asks_past(self) -> bool:
         """True if it may match memories that are not live."""
-        return self.as_of is not None or self.include_inactive
+        return self.as_of is not None or self.valid_at is not None or self.include_inactive
 
 
 def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
@@ -101,6 +103,11 @@ def is_hidden(memory: MemoryRecord) -> bool:
 
 
 def _is_there(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
+    if isinstance(memory, Fact) and filter_.valid_at is not None:
+        if not memory.was_true(filter_.valid_at):
+            return False
+        if filter_.as_of is None:
+            return filter_.include_inactive or memory.validity in {"active", "superseded"}
     if filter_.as_of is not None:
         return memory.was_believed(filter_.as_of) and (filter_.include_inactive or not is_hidden(memory))
     return filter_.include_inactive or memory.is_live(now)

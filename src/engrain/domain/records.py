@@ -218,6 +218,11 @@ class Fact(Scoped, Record):
         """True if it was active at a moment, whatever changed since."""
         return self.created_at <= at and (self.invalidated_at is None or self.invalidated_at > at)
 
+    def was_true(self, at: datetime) -> bool:
+        """True if its period has a moment; one that was superseded without an end has none."""
+        end = self.valid_to
+        return self.happened_at <= at and (self.validity == "active" if end is None else end > at)
+
     @property
     def state(self) -> FactState:
         """Validity, with fading apart from active."""

@@ -128,6 +128,19 @@ def _has(kind: Kind, criteria: Filter) -> bool:
 
 
 def _is_valid(request: Request, kind: Kind, dialect: Dialect, bound: dict[str, Any]) -> str:
+    """Live now, believed then, or either; of facts also true at a time."""
+    asked = request.filter
+    if kind != "fact" or asked.valid_at is None:
+        return _is_believed(request, kind, dialect, bound)
+    bound["valid_at"] = dialect.time(asked.valid_at)
+    believed = "validity IN ('active', 'superseded')"
+    if asked.as_of is not None or asked.include_inactive:
+        believed = _is_believed(request, kind, dialect, bound)
+    ended = "(valid_to > :valid_at OR valid_to IS NULL AND validity = 'active')"
+    return f"{believed} AND {HAPPENED_AT[kind]} <= :valid_at AND {ended}"
+
+
+def _is_believed(request: Request, kind: Kind, dialect: Dialect, bound: dict[str, Any]) -> str:
     """Live now, believed then, or either."""
     if request.filter.as_of is not None:
         bound["as_of"] = dialect.time(request.filter.as_of)

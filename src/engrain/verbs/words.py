@@ -214,9 +214,8 @@ OfPredicate = Annotated[str, Word(sentence="Only facts with this predicate.", me
 AllTags = Annotated[Names, Word(sentence="Only memories with all of these tags.", option="--tag", metavar="TAG")]
 Since = Annotated[Time, Word(sentence="Not before this time, ISO 8601 or words.", metavar="TIME")]
 Until = Annotated[Time, Word(sentence="Before this time, ISO 8601 or words.", metavar="TIME")]
-AsOf = Annotated[
-    Time, Word(sentence="What was believed then, ISO 8601 or words, in place of what is now.", metavar="TIME")
-]
+AsOf = Annotated[Time, Word(sentence="What was believed then, ISO 8601 or words, not now.", metavar="TIME")]
+ValidAt = Annotated[Time, Word(sentence="Facts that were true then, ISO 8601 or words, not now.", metavar="TIME")]
 IncludeInactive = Annotated[bool, Word(sentence="Also what is superseded, retracted, expired or forgotten.")]
 MinConfidence = Annotated[
     float, Word(sentence="Least confidence; the preset's if left out.", low=0, high=1, metavar="P")

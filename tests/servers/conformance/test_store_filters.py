@@ -91,6 +91,7 @@ ODD_FILTERS = st.builds(
     since=st.none() | ZONED,
     until=st.none() | ZONED,
     as_of=st.none() | ZONED,
+    valid_at=st.none() | ZONED,
     include_inactive=st.booleans(),
     after=st.none() | st.tuples(ZONED, NAMES),
 )
@@ -148,7 +149,7 @@ def test_what_is_found_is_what_matches(backend, memories, filter_, retiring):
 @settings(max_examples=30)
 @given(
     st.lists(MEMORIES, min_size=1, max_size=12),
-    st.builds(Filter, as_of=st.none() | MOMENTS, include_inactive=st.booleans()),
+    st.builds(Filter, as_of=st.none() | MOMENTS, valid_at=st.none() | MOMENTS, include_inactive=st.booleans()),
     st.sets(st.integers(0, 11), max_size=4),
 )
 def test_what_is_found_of_the_past_is_what_was_believed_then(backend, memories, filter_, retiring):

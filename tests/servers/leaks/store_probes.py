@@ -121,6 +121,7 @@ class Reader:
         return [
             Filter(),
             Filter(include_inactive=True),
+            Filter(valid_at=NOON + timedelta(minutes=45)),
             Filter(standing=True),
             *of_names,
             *[Filter(tags=each, include_inactive=True) for each in tags],
@@ -437,5 +438,5 @@ def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = RE
 
 assert {each.name for each in fields(Filter)} == {
     *("kinds scopes sessions exclude_sessions roles speakers subjects entity_ids predicates categories".split()),
-    *("tags standing since until as_of include_inactive after".split()),
+    *("tags standing since until as_of valid_at include_inactive after".split()),
 }, "a filter has a condition that no reader asks for yet"

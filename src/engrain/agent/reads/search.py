@@ -86,7 +86,7 @@ def search_counted(
 ) -> Answer:
     """Return the answer of `search`, a reference to each hit counted soon unless it was asked of the past."""
     answer = search(parts, caller, question, narrowed, check=check)
-    if narrowed.as_of is None:
+    if narrowed.as_of is None and narrowed.valid_at is None:
         count_references(parts, caller, [hit.memory for hit in answer.hits])
     return answer
 

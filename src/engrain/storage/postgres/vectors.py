@@ -64,7 +64,7 @@ def find_nearest(
             return search.of(among, limit=count)
         return search.scan(count) if is_small else search.walk(count)
 
-    is_about_the_past = request.filter.as_of is not None or request.filter.include_inactive
+    is_about_the_past = request.filter.asks_past
     only_live = not where.has_expired
     best = (
         matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=narrow)
