@@ -70,6 +70,9 @@ def make_small(folder):
         ids = {f"turn{number}": ana.observe(turn(number), session=f"s{number % 2}").id for number in range(10)}
         ids["run"] = memory.consolidate(agent=AGENT, session="s1", max_batches=1).run_ids[0]
         ids["secret"] = ana.observe(f"Turn 99 has the word {SECRET}").id
+        for_eve = memory.agent(AGENT, user="eve")
+        for_eve.rules.add("Never name the street of Eve.")
+        for_eve.entities.create("Street of Eve", "place")
         ana.observe("Turn of the day: it rains in Lisbon", ttl_days=0.5)
         ids["early"] = ana.remember("early flights", subject="Ana", predicate="likes").id
         ids["home"] = ana.remember("Porto", subject="Ana", predicate="lives in", permanence="volatile").id

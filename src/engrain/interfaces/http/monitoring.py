@@ -94,7 +94,7 @@ class Monitoring:
         except EngineUnavailable as late:
             raise DatabaseUnreachable(str(late)) from late
         require(grant, "admin")
-        if (grant.tenant_id, grant.agent) != (self._memory.settings.tenant, None):
+        if (grant.tenant_id, grant.agent, grant.user_id) != (self._memory.settings.tenant, None, None):
             raise Forbidden("this needs a key of whoever runs the memory: role admin, of its own tenant, for any agent")
 
 
