@@ -33,12 +33,7 @@ def narrowed(schema):
     text = {"type": "string", "maxLength": 40}
     rows = {}
     for section, names in ROWS.items():
-        row = {
-            "type": "array",
-            "prefixItems": [*[text] * len(names), QUOTE],
-            "items": False,
-            "minItems": len(names) + 1,
-        }
+        row = {"type": "array", "prefixItems": [*[text] * len(names), QUOTE]}  # the grammar makes it a tuple
         rows[section] = {"type": "array", "items": row, "maxItems": 1}
     return {**schema, "properties": {**rows, "recap": text}}
 
