@@ -420,7 +420,7 @@ class Agent(Conversations):
                 assert routing.key is not None
                 done |= {"kept": self.notes.save(routing.key, text)}
             case "rule":
-                done |= {"kept": self.rules.add(text, scope=caller.agent)}
+                done |= {"kept": self.rules.add(text, scope=caller.own_scope)}
             case "fact" if policy.remember == "do":
                 done |= {"kept": self.remember(**handling.fact_arguments(routing, caller))}
             case "forget" if policy.forget == "do":

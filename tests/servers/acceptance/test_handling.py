@@ -136,3 +136,18 @@ def test_what_was_forgotten_is_out_of_the_past_unless_inactive_memories_are_aske
     assert list(agent.recall("gate 4471", as_of=then)) == []
     assert ids(hit.memory for hit in agent.recall("gate 4471", as_of=then, include_inactive=True)) == {stored.id}
     assert agent.get(stored.id).id == stored.id
+
+
+def test_what_a_user_says_is_kept_with_that_user_and_cannot_make_others_forget(opened):
+    memory = opened()
+    memory.agent("desk").observe("Refunds take five days.")
+    ana, bo = (memory.agent("desk", session="monday", user=name) for name in ("ana", "bo"))
+    shared = ana.remember("five days", subject="refunds", predicate="take", scope="global")
+    kept = ana.handle("I live in Lisbon.").kept
+    rule = ana.handle("Always answer in Portuguese.").kept
+    assert {kept.scope, rule.scope} == {ana.caller.own_scope}
+    assert bo.facts("user").items == ()
+    bo.observe("My refunds never came.")
+    assert shared.id not in ids(bo.handle("forget everything about refunds").suggestion.memories)
+    assert ids(bo.handle("forget that").suggestion.memories) != {shared.id}
+    assert ids(ana.handle("forget that").suggestion.memories) == {rule.id}

@@ -33,9 +33,10 @@ _JUST_NOW = timedelta(hours=1)
 def find_topic(parts: Parts, caller: Caller, topic: str, *, speaker_alone: bool) -> list[MemoryRecord]:
     """Find what says something of a topic: whatever has most of its words, or else what answers it best.
 
-    Questions are left out. With `speaker_alone` episodes of the user alone.
+    Questions are left out. With `speaker_alone` episodes of the user alone. What all users share is out of the reach of
+    one of them.
     """
-    everything = Filter()
+    everything = Filter(scopes=() if caller.user is None else (caller.own_scope, caller.shared_scope))
     question = SearchQuery(text=topic, preset=find_preset(parts, "keyword"), limit=_MOST)
     found = [hit.memory for hit in search(parts, caller, question, everything)]
     wanted = set(terms(topic))
@@ -59,7 +60,7 @@ def find_last_said(parts: Parts, caller: Caller) -> list[MemoryRecord]:
     stored = Request(caller=caller, filter=Filter(kinds=("fact", "rule"), since=now - _JUST_NOW), now=now)
 
     def read(snapshot: Snapshot) -> list[MemoryRecord]:
-        own = [memory for memory in load_newest(snapshot, stored, _MOST) if _is_own(memory)]
+        own = [memory for memory in load_newest(snapshot, stored, _MOST) if _is_own(memory, caller)]
         return [*load_newest(snapshot, said, 1), *own]
 
     newest = sorted(parts.store.read(caller, read), key=lambda memory: (memory.created_at, memory.id))
@@ -78,8 +79,10 @@ def _states(memory: MemoryRecord, *, speaker_alone: bool) -> bool:
     return not is_question(memory.content) and (memory.role == "user" or not speaker_alone)
 
 
-def _is_own(memory: MemoryRecord) -> bool:
-    return not isinstance(memory, Episode) and memory.source_episode_id is None
+def _is_own(memory: MemoryRecord, caller: Caller) -> bool:
+    """True for a fact or rule that the caller stored by itself, and not for others."""
+    is_alone = not isinstance(memory, Episode) and memory.source_episode_id is None
+    return is_alone and memory.agent == caller.agent and memory.scope == caller.own_scope
 
 
 def _with_learned(parts: Parts, caller: Caller, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:

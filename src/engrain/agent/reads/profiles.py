@@ -28,7 +28,8 @@ def load_profile(snapshot: Snapshot, now: datetime) -> list[Fact]:
     without a subject is about the agent, and counts as what the user told it.
     """
     caller = snapshot.caller
-    about = dict.fromkeys((*_USER, caller.agent, *list_speakers(snapshot)))
+    named = () if caller.user is None else (caller.user,)
+    about = dict.fromkeys((*_USER, caller.agent, *named, *list_speakers(snapshot)))
     narrowed = Filter(kinds=("fact",), subjects=tuple(about), standing=True)
     found = load_newest(snapshot, Request(caller=caller, filter=narrowed, now=now), _MOST)
     facts = [fact for fact in found if isinstance(fact, Fact) and fact.category not in _DERIVED]

@@ -26,9 +26,9 @@ def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]
 
 
 def fact_arguments(routing: Routing, caller: Caller) -> dict[str, Any]:
-    """Return the arguments by which a statement is remembered, in the agent's own scope."""
+    """Return the arguments by which a statement is remembered, in the caller's own scope."""
     about = {"subject": routing.subject, "predicate": routing.predicate}
-    return {"content": routing.content, **about, "scope": caller.agent}
+    return {"content": routing.content, **about, "scope": caller.own_scope}
 
 
 def suggest_fact(routing: Routing, caller: Caller) -> Suggestion:

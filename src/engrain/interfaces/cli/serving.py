@@ -3,39 +3,51 @@
 import os
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from engrain.domain import checks
-from engrain.errors import EngineUnavailable
+from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.interfaces.cli.completion import complete_names
-from engrain.interfaces.cli.invocation import Invocation
+from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
 from engrain.interfaces.mcp.instructions import PROFILES
 
 _Profile = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--profile",
         metavar="NAME",
-        help=f"Tools to options. One of: {', '.join(PROFILES)}.",
+        help=f"Tools to offer. One of: {', '.join(PROFILES)}.",
         autocompletion=complete_names(PROFILES),
     ),
 ]
+_Action = Annotated[str | None, typer.Argument(metavar="[install]", help="install: configure a client.")]
+_Client = Annotated[str | None, typer.Argument(metavar="[CLIENT]", help="The client to configure.")]
+_OnlyPrint = Annotated[bool, typer.Option("--print", help="With install: show what would be written, and where.")]
 _OF_THE_SERVER = frozenset({"anyio", "fastapi", "mcp", "opentelemetry", "prometheus_client", "starlette", "uvicorn"})
 
 
 def mcp(
     invocation: Invocation,
+    action: _Action = None,
+    client: _Client = None,
     *,
-    profile: _Profile = "butler",
+    profile: _Profile = None,
+    only_print: _OnlyPrint = False,
 ) -> None:
     """Serve the memory as tools of the Model Context Protocol, on stdin and stdout.
 
-    For a client that starts this command; docs/mcp.md shows its configuration.
+    For a client that starts this command. `engrain mcp install CLIENT` writes it into the configuration of claude-code,
+    claude-desktop, cursor, vscode, codex or gemini, with the profile assistant and beside all that is there.
     """
-    chosen = checks.choice(profile, PROFILES, name="profile")
+    if action is not None:
+        checks.choice(action, ("install",), name="action")
+        _install(invocation, client, profile or "assistant", only_print=only_print)
+        return
+    chosen = checks.choice(profile or "butler", PROFILES, name="profile")
     if find_spec("mcp") is None:
         raise EngineUnavailable("engrain mcp needs a package: pip install 'engrain[mcp]'")
     opening = answer_opening(chosen, claim_stdin(), sys.stdout)
@@ -43,6 +55,48 @@ def mcp(
 
     with invocation.memory(stays=True) as memory:
         serve_stdio(memory, chosen, opening)
+
+
+def _install(invocation: Invocation, client: str | None, profile: str, *, only_print: bool) -> None:
+    """Write, or only show, the configuration by which a client starts this server."""
+    from engrain.interfaces.mcp import installation
+
+    name = checks.choice(client, installation.CLIENTS, name="client")
+    chosen = installation.CLIENTS[name]
+    entry = installation.build_entry(
+        chosen, installation.find_command(), _arguments(invocation, checks.choice(profile, PROFILES, name="profile"))
+    )
+    path = installation.config_path(chosen, home=Path.home())
+    if only_print:
+        text = installation.merge(chosen, "", entry, where="the configuration")
+        invocation.answer({"path": str(path), "entry": entry}, f"{path}:\n{text.rstrip()}")
+        return
+    before = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+    installation.write(path, installation.merge(chosen, before, entry, where=str(path)))
+    invocation.answer({"path": str(path), "entry": entry}, f"installed in {path}; restart {name} to use it")
+
+
+def _arguments(invocation: Invocation, profile: str) -> list[str]:
+    """The arguments of the server: paths are absolute, as a client starts it in a folder of its own.
+
+    Raises:
+        InvalidInput: the memory is on a server, whose address may hold a password.
+    """
+    from engrain.storage import is_server
+
+    db = invocation.settings().db
+    path = path_of(db)
+    if is_server(db):
+        raise InvalidInput("a client's configuration is no place for the address of a server: set ENGRAIN_DB for it")
+    given = {
+        "--db": None if path is None else str(path.absolute()),
+        "--config": None if invocation.config is None else str(Path(invocation.config).absolute()),
+        "--tenant": invocation.tenant,
+        "--agent": invocation.agent,
+        "--user": invocation.user,
+    }
+    options = [part for name, value in given.items() if value is not None for part in (name, value)]
+    return ["mcp", "--profile", profile, *options]
 
 
 def token(invocation: Invocation) -> None:

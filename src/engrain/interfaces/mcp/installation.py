@@ -1,0 +1,160 @@
+"""Installation of the MCP server into the configuration of a client, beside what is there.
+
+Where the files are, and what their entries are called, is of the clients' own documentation:
+https://docs.anthropic.com/en/docs/claude-code/mcp, https://modelcontextprotocol.io/quickstart/user,
+https://docs.cursor.com/context/mcp, https://code.visualstudio.com/docs/copilot/chat/mcp-servers,
+https://github.com/openai/codex/blob/main/docs/config.md, https://github.com/google-gemini/gemini-cli.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NAME = "engrain"
+_INDENT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """Configuration file of a client: its place by platform under the home folder, and the key of its servers.
+
+    `variable` names a folder that takes the place of the first part of the path.
+    """
+
+    paths: Mapping[str, str]  # by platform; "" for every other
+    key: str = "mcpServers"
+    fields: Mapping[str, str] | None = None  # besides command and args
+    variable: str | None = None
+
+    @property
+    def is_toml(self) -> bool:
+        """True if the file is TOML, else JSON."""
+        return self.paths[""].endswith(".toml")
+
+
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": Client(paths={"": ".claude.json"}, fields={"type": "stdio"}),
+    "claude-desktop": Client(
+        paths={
+            "": ".config/Claude/claude_desktop_config.json",
+            "darwin": "Library/Application Support/Claude/claude_desktop_config.json",
+            "win32": "AppData/Roaming/Claude/claude_desktop_config.json",
+        }
+    ),
+    "cursor": Client(paths={"": ".cursor/mcp.json"}),
+    "vscode": Client(
+        paths={
+            "": ".config/Code/User/mcp.json",
+            "darwin": "Library/Application Support/Code/User/mcp.json",
+            "win32": "AppData/Roaming/Code/User/mcp.json",
+        },
+        key="servers",
+        fields={"type": "stdio"},
+    ),
+    "codex": Client(paths={"": ".codex/config.toml"}, key="mcp_servers", variable="CODEX_HOME"),
+    "gemini": Client(paths={"": ".gemini/settings.json"}),
+}
+
+
+def config_path(client: Client, *, home: Path, platform: str = sys.platform) -> Path:
+    """The configuration file of a client, whether or not it is there."""
+    path = client.paths.get(platform, client.paths[""])
+    folder = os.environ.get(client.variable) if client.variable else None
+    return Path(folder, path.partition("/")[2]) if folder else home / path
+
+
+def find_command() -> list[str]:
+    """The absolute command of this installation: clients start it without a shell or the user's PATH."""
+    beside = Path(sys.executable).parent / ("engrain.exe" if os.name == "nt" else "engrain")
+    if beside.is_file():
+        return [str(beside)]
+    found = shutil.which("engrain")
+    return [str(Path(found).absolute())] if found else [sys.executable, "-m", "engrain"]
+
+
+def build_entry(client: Client, command: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
+    """The entry of the server in a client's configuration."""
+    return {**(client.fields or {}), "command": command[0], "args": [*command[1:], *arguments]}
+
+
+def merge(client: Client, before: str, entry: Mapping[str, Any], *, where: str) -> str:
+    """The text of a configuration with the entry; all else in it stays, and of TOML every character.
+
+    Raises:
+        InvalidInput: the text cannot be read, or has another server of this name; nothing is lost.
+    """
+    return _merge_toml(client, before, entry, where) if client.is_toml else _merge_json(client, before, entry, where)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all, through a link to where it leads, with the mode that it had."""
+    target = path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, name)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _merge_json(client: Client, before: str, entry: Mapping[str, Any], where: str) -> str:
+    try:
+        found = json.loads(before) if before.strip() else {}
+    except ValueError as error:  # comments, as VS Code allows them, would be lost
+        raise InvalidInput(f"{where} is no plain JSON ({error}); add by hand what --print shows") from error
+    servers = found.get(client.key, {}) if isinstance(found, dict) else None
+    if not isinstance(servers, dict):
+        raise InvalidInput(f"{where} has no object {client.key}; add by hand what --print shows")
+    _check_ours(servers.get(NAME), where)
+    merged = {**found, client.key: {**servers, NAME: dict(entry)}}
+    return json.dumps(merged, indent=_INDENT, ensure_ascii=False) + "\n"
+
+
+def _merge_toml(client: Client, before: str, entry: Mapping[str, Any], where: str) -> str:
+    try:
+        servers = tomllib.loads(before).get(client.key, {})
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{where} is no TOML ({error}); mend it first") from error
+    present = servers.get(NAME) if isinstance(servers, dict) else None
+    if present == dict(entry):
+        return before
+    if present is not None:
+        raise InvalidInput(f"{where} has a server {NAME} already; remove [{client.key}.{NAME}] and run this again")
+    lines = [f"[{client.key}.{NAME}]", *(f"{name} = {json.dumps(value)}" for name, value in entry.items())]
+    gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+    merged = f"{before}{gap}{chr(10).join(lines)}\n"
+    try:
+        tomllib.loads(merged)
+    except tomllib.TOMLDecodeError as error:  # such as servers in an inline table
+        raise InvalidInput(f"{where} takes no further table {client.key}; add by hand what --print shows") from error
+    return merged
+
+
+def _check_ours(present: object, where: str) -> None:
+    """Check that a server of this name is one of ours, or none."""
+    command = present.get("command") if isinstance(present, dict) else None
+    arguments = present.get("args") if isinstance(present, dict) else None
+    is_module = isinstance(arguments, list) and arguments[:2] == ["-m", "engrain"]
+    is_ours = isinstance(command, str) and ("engrain" in Path(command).name or is_module)
+    if present is not None and not is_ours:
+        raise InvalidInput(f"{where} has another server named {NAME}; rename it and run this again")

@@ -1,0 +1,173 @@
+"""`engrain mcp install`: the configuration of a client, beside what is there, with a command that starts."""
+
+import json
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from engrain.interfaces.mcp import installation
+
+JSON_CLIENTS = sorted(name for name, client in installation.CLIENTS.items() if not client.is_toml)
+OPENING = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(folder))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    return folder
+
+
+def place(name, home):
+    return installation.config_path(installation.CLIENTS[name], home=home)
+
+
+def entries(name, home):
+    client, path = installation.CLIENTS[name], place(name, home)
+    read = tomllib.loads if client.is_toml else json.loads
+    return read(path.read_text(encoding="utf-8"))[client.key]
+
+
+@pytest.mark.parametrize("name", sorted(installation.CLIENTS))
+def test_the_command_that_is_installed_is_absolute_and_starts_the_server(cli, home, database, name):
+    ran = cli("mcp", "install", name)
+    assert ran.code == 0, ran.err
+    assert str(place(name, home)) in ran.out
+    entry = entries(name, home)["engrain"]
+    assert Path(entry["command"]).is_absolute()
+    assert entry["args"][entry["args"].index("--profile") + 1] == "assistant"
+    assert entry["args"][entry["args"].index("--db") + 1] == str(database)
+    served = subprocess.run(
+        [entry["command"], *entry["args"]],
+        input=json.dumps(OPENING) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=home,
+    )
+    assert json.loads(served.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "engrain"
+
+
+@pytest.mark.parametrize("name", JSON_CLIENTS)
+def test_nothing_that_is_there_is_lost_and_twice_is_once(cli, home, name):
+    client, path = installation.CLIENTS[name], place(name, home)
+    there = {"theme": "d\u00e4mmrig", client.key: {"other": {"command": "x", "args": ["1"]}}, "last": [1, {"a": None}]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(there), encoding="utf-8")
+    path.chmod(0o640)
+    assert cli("mcp", "install", name).code == 0
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert list(found) == list(there)
+    assert {key: value for key, value in found[client.key].items() if key != "engrain"} == there[client.key]
+    assert (found["theme"], found["last"]) == (there["theme"], there["last"])
+    assert path.stat().st_mode & 0o777 == 0o640
+    first = path.read_bytes()
+    assert cli("mcp", "install", name).code == 0
+    assert path.read_bytes() == first
+    assert [one.name for one in path.parent.iterdir() if one.name.startswith(f".{path.name}.")] == []
+
+
+def test_of_toml_every_character_stays(cli, home):
+    path = place("codex", home)
+    path.parent.mkdir(parents=True)
+    before = '# mine\nmodel = "gpt-5"\n\n[mcp_servers.other]\ncommand = "x" # stays\n'
+    path.write_text(before, encoding="utf-8")
+    assert cli("mcp", "install", "codex").code == 0
+    assert path.read_text(encoding="utf-8").startswith(before)
+    assert set(entries("codex", home)) == {"other", "engrain"}
+    first = path.read_bytes()
+    assert cli("mcp", "install", "codex").code == 0
+    assert path.read_bytes() == first
+    ran = cli("--agent", "another", "mcp", "install", "codex")
+    assert ran.code == 2
+    assert "remove [mcp_servers.engrain]" in ran.err
+    assert path.read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "said"),
+    [
+        ("vscode", '{"servers": {} /* mine */}', "no plain JSON"),
+        ("cursor", '{"mcpServers": []}', "no object mcpServers"),
+        ("cursor", "[]", "no object mcpServers"),
+        ("gemini", '{"mcpServers": {"engrain": {"command": "/bin/other"}}}', "another server named engrain"),
+        ("codex", "model = ", "no TOML"),
+        ("codex", 'mcp_servers = {other = {command = "x"}}\n', "takes no further table"),
+    ],
+)
+def test_what_cannot_be_merged_stays_as_it_is(cli, home, name, before, said):
+    path = place(name, home)
+    path.parent.mkdir(parents=True)
+    path.write_text(before, encoding="utf-8")
+    ran = cli("mcp", "install", name)
+    assert ran.code == 2
+    assert said in ran.err
+    assert path.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("name", sorted(installation.CLIENTS))
+def test_print_shows_what_would_be_written_and_where(cli, home, name):
+    ran = cli("mcp", "install", name, "--print", "--profile", "notes")
+    assert ran.code == 0
+    assert str(place(name, home)) in ran.out
+    assert '"notes"' in ran.out
+    assert list(home.iterdir()) == []
+
+
+def test_a_link_stays_a_link(cli, home, tmp_path):
+    kept = tmp_path / "dotfiles.json"
+    kept.write_text("{}", encoding="utf-8")
+    path = place("claude-code", home)
+    path.symlink_to(kept)
+    assert cli("mcp", "install", "claude-code").code == 0
+    assert path.is_symlink()
+    assert "engrain" in kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(("instal", "cursor"), "action 'instal'"), (("install", "emacs"), "client 'emacs'"), (("install",), "client")],
+)
+def test_an_unknown_action_or_client_is_refused_with_the_known_ones(cli, home, arguments, said):
+    ran = cli("mcp", *arguments)
+    assert ran.code == 2
+    assert said in ran.err
+    assert list(home.iterdir()) == []
+
+
+def test_the_address_of_a_server_is_not_written(cli, home):
+    ran = cli("--db", "postgresql://ana:secret@db/memory", "mcp", "install", "cursor")
+    assert ran.code == 2
+    assert "ENGRAIN_DB" in ran.err
+    assert "secret" not in ran.err
+    assert list(home.iterdir()) == []
+
+
+def test_places_differ_by_platform(home):
+    desktop = installation.CLIENTS["claude-desktop"]
+    assert installation.config_path(desktop, home=home, platform="darwin").parts[-4:-1] == (
+        "Library",
+        "Application Support",
+        "Claude",
+    )
+    assert "AppData" in installation.config_path(desktop, home=home, platform="win32").parts
+
+
+def test_codex_keeps_its_folder_where_it_is_told(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "elsewhere"))
+    assert place("codex", home) == tmp_path / "elsewhere" / "config.toml"
