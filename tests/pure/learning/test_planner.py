@@ -379,3 +379,29 @@ def test_a_photo_alone_proves_little(quotes_of, confidence):
     said["evidence"] = quotes(*(("e1", quote) for quote in quotes_of))
     [action] = planned(given, new_facts=[said]).actions
     assert action.memory.confidence == confidence
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool"])
+def test_hearsay_replaces_no_fact_but_hearsay_and_doubts_none(role):
+    page = episode(MOVED, role=role)
+    known = fact("Lisbon", scope="aide", created_at=NOON - DAY)
+    elsewhere = fact("Lisbon", predicate="lives in a", scope="aide", created_at=NOON - DAY)
+    done = planned(lesson(page, shown=(known,)), new_facts=[PORTO])
+    assert (done.actions, [one.reason for one in done.rejected]) == ((), ["hearsay"])
+    done = planned(lesson(page, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id}])
+    assert (done.actions, [one.reason for one in done.rejected]) == ((), ["hearsay"])
+    [action] = planned(lesson(page, shown=(elsewhere,)), new_facts=[PORTO]).actions
+    assert (action.doubts, action.memory.metadata["hearsay"]) == ((), True)
+    heard = replace(known, metadata={"hearsay": True})
+    [action] = planned(lesson(page, shown=(heard,)), new_facts=[PORTO]).actions
+    assert action.memory.content == "Porto"
+
+
+def test_what_tools_say_makes_no_rule():
+    pages = [episode("Always book an aisle seat.", role="tool"), episode("Please book an aisle seat.", role="tool")]
+    said = {
+        "content": "Book an aisle seat.",
+        "evidence": quotes(("e1", "book an aisle seat"), ("e2", "book an aisle seat")),
+    }
+    done = planned(lesson(*pages), new_rules=[said])
+    assert (done.actions, [one.reason for one in done.rejected]) == ((), ["hearsay"])

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 ACTIONS_AN_EPISODE, LEAST_ACTIONS = 3, 10
 # A statement that only an assistant or a tool has made is believed a little less.
 HEARSAY_CONFIDENCE = 0.8
+# The key of a fact's metadata that says so.
+HEARSAY = "hearsay"
 # What only the caption of a photo shows.
 PHOTO_CONFIDENCE = 0.6
 RULE_EPISODES = 2
@@ -50,6 +52,7 @@ _REASONS: Mapping[str, str] = {
     "too_little_evidence": "a rule needs two episodes that bear it out, or an explicit instruction of a user's",
     "anti_pattern": "following it did harm before",
     "other_subject": "only a correction may be about another subject; a new fact stands beside its target",
+    "hearsay": "only an assistant or a tool has said it: it replaces nothing of a user's, and makes no rule",
     "outdated": "something that was said later holds its place",
 }
 
@@ -203,6 +206,10 @@ class _Draft:
         said_at = read_statement_time(fact)
         if any(read_statement_time(other) > said_at for other in before):
             raise _Refused("outdated")
+        if _is_hearsay(proof):  # which speaks against other hearsay alone
+            active = [other for other in active if other.metadata.get(HEARSAY)]
+            if any(other not in active for other in before):
+                raise _Refused("hearsay")
         doubts = [
             other.id
             for other in list_conflicting(fact, active)
@@ -224,6 +231,8 @@ class _Draft:
         self._do_once("rule", guidance.content)
         if len(proof.episodes) < RULE_EPISODES and not is_instruction(proof, context.episodes):
             raise _Refused("too_little_evidence")
+        if _is_hearsay(proof):
+            raise _Refused("hearsay")
         for known in context.known.rules:
             if known.maturity == "anti_pattern":
                 if are_equivalent(str(known.metadata.get("original_content", "")), guidance.content):
@@ -269,11 +278,16 @@ class _Draft:
         return proof
 
 
+def _is_hearsay(proof: Proof) -> bool:
+    """True if only assistants and tools have said it."""
+    return all(episode.role not in {"user", "system"} for episode in proof.episodes)
+
+
 def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fact:
     """The fact of a proven statement, in the spelling and with the entity of the fact in its slot."""
     subject, predicate, entity_id = _spelling(statement, context)
     changes: dict[str, Any] = {"subject": subject, "predicate": predicate}
-    if all(episode.role not in {"user", "system"} for episode in proof.episodes):
+    if _is_hearsay(proof):
         changes["confidence"] = min(statement.confidence, HEARSAY_CONFIDENCE)
         if statement.permanence == "permanent":
             changes["permanence"] = "stable"
@@ -287,8 +301,9 @@ def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fa
         origin="consolidated fact",
         at=context.now,
     )
+    metadata = {**fact.metadata, HEARSAY: True} if _is_hearsay(proof) else fact.metadata
     # The source stays when the episode is gone.
-    return replace(fact, entity_id=entity_id, source=proof.quotes[0].quote[:_MOST_SOURCE])
+    return replace(fact, entity_id=entity_id, source=proof.quotes[0].quote[:_MOST_SOURCE], metadata=metadata)
 
 
 def _spelling(statement: Statement, context: BatchContext) -> tuple[str, str, str | None]:
