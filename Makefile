@@ -29,6 +29,7 @@ SEED ?= 0
 
 run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
+	@$(if $(FILE)$(ASK),:,$(BIN)/python -m bench.everyday --script companion/small_talk_week --show)
 
 test: $(DEV_READY)
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal --durations 15

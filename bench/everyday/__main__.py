@@ -18,6 +18,7 @@ from bench.everyday.engrain_host import EngrainHost
 from bench.everyday.parsing import KINDS, ScriptError, load_scripts
 from bench.everyday.runner import judge_script
 from bench.everyday.shared_embedder import SharedEmbedder
+from bench.everyday.showing_host import ShowingHost
 from bench.everyday.vectors_host import VectorsHost
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--baseline", choices=["vectors", "none"], default="vectors", help="what to compare with")
     parser.add_argument("--db", default=":memory:", metavar="URL", help="an empty PostgreSQL database")
     parser.add_argument("--verbose", action="store_true", help="list what fails with the baseline, too")
+    parser.add_argument("--show", action="store_true", help="show the conversations instead of the tables")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and verdict there")
     chosen = parser.parse_args(arguments)
     try:
@@ -42,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ScriptError as error:
         print(f"bench.everyday: {error}", file=sys.stderr)
         return 2
+    if chosen.show:
+        show_scripts(scripts, location=chosen.db)
+        return 0
     begun = time.process_time()
     verdicts = judge_scripts(scripts, location=chosen.db, with_vectors=chosen.baseline == "vectors")
     for memory, of_memory in verdicts.items():
@@ -54,6 +59,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(report.as_json(verdicts), indent=2) + "\n", encoding="utf-8")
     return 0
+
+
+def show_scripts(scripts: Sequence[Script], *, location: str = ":memory:") -> None:
+    """Print scripts as they go, and how many of their expectations hold."""
+    embedder = SharedEmbedder()
+    for script in scripts:
+        print(f"{script.title}\n")
+        with EngrainHost(script, embedder=embedder, location=location) as host:
+            verdicts = list(judge_script(script, ShowingHost(host)))
+        print(f"\n{sum(verdict.holds for verdict in verdicts)} of {len(verdicts)} expectations hold\n")
 
 
 def judge_scripts(

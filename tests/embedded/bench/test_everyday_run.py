@@ -83,3 +83,11 @@ def test_the_command_prints_the_tables_and_writes_every_figure(tmp_path, capsys)
 def test_an_unknown_script_is_told(capsys):
     assert main(["--script", "nothing"]) == 2
     assert "no script nothing" in capsys.readouterr().err
+
+
+def test_a_script_is_shown_as_it_goes(capsys):
+    assert main(["--script", "companion/cat_name", "--show"]) == 0
+    shown = capsys.readouterr().out
+    assert "Miso" in shown
+    assert "(evidence strong, block of " in shown
+    assert "expectations hold" in shown
