@@ -19,6 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from engrain.storage.postgres.backend import PlannerStatistics
 from engrain.storage.postgres.schema import OUR_TABLES
+from engrain.storage.search.turn_cache import TurnCache
 from tests.support.postgres import server
 from tests.support.stores import PostgresStore
 
@@ -71,8 +72,17 @@ class _Opened:
 
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:
-    """Attributes of a store: what is its own is copied, and connections and what a thread holds stay the same."""
-    return {name: copy(value) if isinstance(value, PlannerStatistics) else value for name, value in state.items()}
+    """Attributes of a store: what is its own is copied, its cache empty, and connections and what a thread holds stay."""
+    return {name: _copied_value(value) for name, value in state.items()}
+
+
+def _copied_value(value: Any) -> Any:
+    match value:
+        case PlannerStatistics():
+            return copy(value)
+        case TurnCache():
+            return TurnCache(value._most)
+    return value
 
 
 _idle: dict[tuple[tuple[str, Any], ...], list[_Opened]] = {}

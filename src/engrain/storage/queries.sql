@@ -52,9 +52,9 @@ UNION ALL SELECT id, TRUE FROM tombstones WHERE tenant_id = :tenant_id AND id IN
 SELECT source_id, target_id FROM memory_links
 WHERE tenant_id = :tenant_id AND target_kind IN ('episode', 'fact', 'rule') AND target_id IN :ids
     AND relation = 'derived_from'
-UNION SELECT id, source_episode_id FROM facts
+UNION SELECT id, source_episode_id FROM facts INDEXED BY facts_source
 WHERE tenant_id = :tenant_id AND source_episode_id IS NOT NULL AND source_episode_id IN :ids
-UNION SELECT id, source_episode_id FROM rules
+UNION SELECT id, source_episode_id FROM rules INDEXED BY rules_source
 WHERE tenant_id = :tenant_id AND source_episode_id IS NOT NULL AND source_episode_id IN :ids
 ORDER BY 1, 2;
 
