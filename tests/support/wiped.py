@@ -72,7 +72,7 @@ class _Opened:
 
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:
-    """Attributes of a store: what is its own is copied, its cache empty, and connections and what a thread holds stay."""
+    """Attributes of a store: its own are copied, its cache of turns emptied, connections and locals of threads kept."""
     return {name: _copied_value(value) for name, value in state.items()}
 
 
