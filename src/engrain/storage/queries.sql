@@ -114,7 +114,7 @@ WHERE tenant_id = :tenant_id AND id IN (
     SELECT entity_id FROM entity_names WHERE tenant_id = :tenant_id AND name IN :names AND user_id IN :users
 )
 UNION ALL
-SELECT id, canonical_name, aliases FROM entities WHERE tenant_id = :tenant_id AND id IN :ids;
+SELECT id, canonical_name, aliases FROM entities WHERE tenant_id = :tenant_id AND id IN :ids AND user_id IN :users;
 
 -- count_bearers --
 -- Count the entities of some names
