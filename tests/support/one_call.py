@@ -15,7 +15,7 @@ from engrain.domain.entities.registry import merged_into
 from engrain.domain.records import Caller, Fact
 from engrain.storage import jobs, selection
 from engrain.storage.access import keys, pools
-from engrain.storage.entities import lookup, mentions, registry
+from engrain.storage.entities import lookup, mentions, registry, subjects
 from engrain.storage.entities import removal as entity_removal
 from engrain.storage.reports import overviews, stats, surveys, tenants
 from engrain.storage.runs import actions, claims, undo
@@ -58,6 +58,10 @@ def _search_vectors(snapshot: Snapshot, request: Any, vector: Any, limit: int, *
 READS: dict[str, Callable[..., Any]] = {
     "get": selection.load_memories,
     "find_active_fact": selection.find_active_fact,
+    "is_active_fact": selection.is_active_fact,
+    "find_erased": selection.find_erased,
+    "load_learned": selection.load_learned,
+    "namesakes": subjects.find_namesakes,
     "applications": history.load_applications,
     "history": history.load_history,
     "links": history.load_links,

@@ -10,10 +10,12 @@ from datetime import timedelta
 from functools import cached_property
 
 from engrain.domain.filters import Filter
+from engrain.domain.memories.fact_keys import subject_key
 from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
 from engrain.domain.requests import Ref, Request
 from engrain.domain.runs.runs import RUN_KINDS
 from engrain.domain.text.analysis import terms
+from engrain.storage.entities.subjects import Subject
 from tests.servers.leaks.hearing import said
 from tests.servers.leaks.world import READ_AT, World, canary_of
 from tests.support.backends import WAYS_TO_SEARCH, Backend
@@ -62,6 +64,7 @@ WRITES = frozenset(
         "put_key",
         "revoke_key",
         "use_key",
+        "limit_key",
     }
 )
 
@@ -149,6 +152,30 @@ def find_active_fact(reader: Reader) -> Asked:
     for fact in (each for each in reader.world.memories if isinstance(each, Fact)):
         place = {"scope": fact.scope, "subject": fact.subject, "predicate": fact.predicate}
         yield f"{fact.tenant_id} {place}", reader.store.find_active_fact(reader.caller, **place)
+
+
+def is_active_fact(reader: Reader) -> Asked:
+    for id_ in reader.ids:
+        yield id_, reader.store.is_active_fact(reader.caller, id_)
+
+
+def find_erased(reader: Reader) -> Asked:
+    yield "all ids", sorted(reader.store.find_erased(reader.caller, reader.ids))
+
+
+def load_learned(reader: Reader) -> Asked:
+    yield "all ids", reader.store.load_learned(reader.caller, reader.ids)
+
+
+def namesakes(reader: Reader) -> Asked:
+    """What is known besides the name, or the id, that was asked for."""
+    for entity in reader.world.entities:
+        for name in (entity.canonical_name, *entity.aliases):
+            for subject in (Subject(name), Subject(name, entity.id)):
+                (found,) = reader.store.namesakes(reader.caller, [subject]).values()
+                others = {*found.keys, *found.entity_ids} - {subject_key(name), subject.entity_id}
+                yield f"{subject}", sorted(others)
+    yield "the user", list(reader.store.namesakes(reader.caller, [Subject("user")]).values())
 
 
 def history(reader: Reader) -> Asked:
@@ -406,6 +433,7 @@ def find_key(reader: Reader) -> Asked:
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
+        *(is_active_fact, find_erased, load_learned, namesakes),
         *(get, find_active_fact, history, links, events, applications, entities, stats),
         *(find_entities, entities_named, resembling, facts_about, mentions_of, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, recalled_traits, in_one_snapshot),
