@@ -24,8 +24,8 @@ def test_every_verb_does_what_memory_does(path, tmp_path):
     export = tmp_path / "export.jsonl"
     export.write_text('{"content": "An imported turn about the sea", "session": "old"}', encoding="utf-8")
 
-    async def live():
-        async with await opened(path) as memory:
+    async def live():  # hashes are no meaning, and so no evidence
+        async with await opened(path, context={"min_evidence": 0.0}) as memory:
             agent = memory.agent("ana", session="s")
             episode = await agent.observe("A turn about the boat", speaker="Ana", tags=["boat"])
             fact = await agent.remember("Aurora", subject="boat", predicate="is called", permanence="stable")

@@ -93,7 +93,7 @@ def test_a_forgotten_episode_expires_now(agent):
 def test_a_forgotten_rule_says_so(agent):
     rule = agent.rules.add("Book late flights", metadata={"by": "hand"})
     gone = agent.forget(rule.id)
-    assert gone.metadata == {"by": "hand", "forgotten": True}
+    assert gone.metadata == {"by": "hand", "forgotten": True, "hidden": True}
     assert gone.is_forgotten
     assert agent.recall("late flights").hits == ()
     assert agent.forget(rule.id) == gone

@@ -59,7 +59,7 @@ def test_a_fact_keeps_its_times_and_metadata(tmp_path):
     with memory_in("sqlite", tmp_path) as memory:
         ana = memory.agent("ana")
         ana.import_file(SAMPLES / "mem0.json")
-        [hit] = ana.recall("Lives in Lisbon", limit=1)
+        [hit] = memory.agent("ana", user="ana").recall("Lives in Lisbon", limit=1)
         fact = hit.memory
         assert isinstance(fact, Fact)
         assert fact.valid_from == datetime(2024, 5, 7, 9, tzinfo=UTC)
