@@ -110,13 +110,13 @@ def test_a_fact_forgotten_is_retracted(store):
     [stored] = put(store, [fact("Lisbon")])
     gone = store.forget(act(LATER), stored.id)
     assert (gone.validity, gone.state, gone.invalidated_at) == ("retracted", "retracted", LATER)
-    assert gone == replace(stored, validity="retracted", invalidated_at=LATER)
+    assert gone == replace(stored, validity="retracted", invalidated_at=LATER, metadata={"hidden": True})
 
 
 @pytest.mark.req("B05.8")
 def test_an_episode_forgotten_expires_now(store):
     [stored] = put(store, [episode("Said.", expires_at=LATEST)])
-    assert store.forget(act(LATER), stored.id) == replace(stored, expires_at=LATER)
+    assert store.forget(act(LATER), stored.id) == replace(stored, expires_at=LATER, metadata={"hidden": True})
 
 
 @pytest.mark.req("B05.9")
@@ -124,7 +124,7 @@ def test_an_episode_forgotten_expires_now(store):
 def test_a_rule_forgotten_says_so_in_its_metadata(store, metadata):
     [stored] = put(store, [rule("Ask.", metadata=metadata)])
     gone = store.forget(act(LATER), stored.id)
-    assert gone == replace(stored, metadata={**metadata, "forgotten": True}, invalidated_at=LATER)
+    assert gone == replace(stored, metadata={**metadata, "hidden": True, "forgotten": True}, invalidated_at=LATER)
     assert gone.is_forgotten
 
 

@@ -102,9 +102,12 @@ def test_forgetting_what_is_not_there_says_so(store):
 @pytest.mark.parametrize(
     ("memory", "change"),
     [
-        (episode("Gone."), {"expires_at": LATER}),
-        (fact("Gone"), {"validity": "retracted", "invalidated_at": LATER}),
-        (rule("Gone.", metadata={"a": 1}), {"metadata": {"a": 1, "forgotten": True}, "invalidated_at": LATER}),
+        (episode("Gone."), {"expires_at": LATER, "metadata": {"hidden": True}}),
+        (fact("Gone"), {"validity": "retracted", "invalidated_at": LATER, "metadata": {"hidden": True}}),
+        (
+            rule("Gone.", metadata={"a": 1}),
+            {"metadata": {"a": 1, "hidden": True, "forgotten": True}, "invalidated_at": LATER},
+        ),
     ],
     ids=["episode", "fact", "rule"],
 )
