@@ -45,6 +45,7 @@ class Recipe:
         length_price: what a memory has to be better by, as a share of the best score, for each time it is twice as long
             as 100 characters.
         style: plain lines, or lines with the confidence of facts and the maturity of rules.
+        has_floor: with too little evidence it holds the user's profile alone.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Recipe:
     candidates: int
     length_price: float = 0.0
     style: LineStyle = "plain"
+    has_floor: bool = True
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -107,6 +109,7 @@ RECIPES: Mapping[str, Recipe] = {
             preset="recall",
             candidates=20,
             style="judged",
+            has_floor=False,
         ),
         # More are asked for than stand: facts learned in the current session leave their places to others.
         Recipe(
@@ -118,6 +121,7 @@ RECIPES: Mapping[str, Recipe] = {
             quotas=QUOTAS,
             preset="assistant",
             candidates=20,
+            has_floor=False,
         ),
     )
 }

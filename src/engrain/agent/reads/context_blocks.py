@@ -150,9 +150,9 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
 def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, Answer]:
     """Read what could stand in a block; return it with the answer of the search.
 
-    All is of one state, except for the reflection, which is cached. With too little evidence the user's standing facts
-    take the place of the hits and the reflection, in a small share of the budget; a query about the user, or somebody
-    who speaks in this memory, keeps its hits there, as other words may answer it.
+    All is of one state, except for the reflection, which is cached. With too little evidence for a recipe that has a
+    floor the user's standing facts take the place of the hits and the reflection, in a small share of the budget; a
+    query about the user, or somebody who speaks in this memory, keeps its hits there, as other words may answer it.
     """
     recipe, chosen, now = request.recipe, parts.settings.context, parts.clock()
     reflection = latest_reflection(parts, caller) if recipe.has("reflection") else None
@@ -166,7 +166,7 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
         recent = [memory for memory in newest if isinstance(memory, Episode)]
         live = [hit for hit in answer if _is_superseded(hit) or hit.memory.is_live(now)]
         hits = _without_session(snapshot, caller.session, live)
-        if _has_evidence(answer, chosen.min_evidence):
+        if not recipe.has_floor or _has_evidence(answer, chosen.min_evidence):
             return BlockSources(hits=hits, recent=recent, reflection=reflection)
         profile = load_profile(snapshot, now) if recipe.has("profile") else ()
         own = hits if _is_about_people(snapshot, request.query) else ()
