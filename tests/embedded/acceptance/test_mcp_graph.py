@@ -67,11 +67,12 @@ STEPS = [
 
 
 @pytest.fixture(scope="session")
-def reference_server(pytestconfig):
-    """The reference server as npm has it, installed once."""
+def reference_server(pytestconfig, tmp_path_factory):
+    """The reference server as npm has it, installed once; once a session where pytest keeps no cache."""
     if missing := [each for each in ("node", "npm") if shutil.which(each) is None]:
         pytest.skip(f"the reference server needs {' and '.join(missing)}, which this machine does not have")
-    folder = pytestconfig.cache.mkdir("mcp-server-memory")
+    cache = getattr(pytestconfig, "cache", None)
+    folder = tmp_path_factory.mktemp("npm") if cache is None else cache.mkdir("mcp-server-memory")
     script = folder / "node_modules" / "@modelcontextprotocol" / "server-memory" / "dist" / "index.js"
     if not script.exists():
         command = ["npm", "install", "--prefix", folder, "--no-fund", "--no-audit", "--ignore-scripts", PACKAGE]
