@@ -89,7 +89,7 @@ def test_a_program_gets_usage_errors_as_json(cli):
     [
         ["recall", "kettle", "--preset", "best"],
         ["recall", "kettle", "--limit", "-1"],
-        ["recall", "kettle", "--since", "yesterday"],
+        ["recall", "kettle", "--since", "once upon a time"],
         ["recall", "kettle", "--kind", "rumour"],
         ["observe", "   "],
         ["observe", "hello", "--role", "narrator"],
