@@ -8,6 +8,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from engrain.domain import records
+from engrain.domain.memories.erasure import ErasureReport
 from engrain.domain.records import MemoryRecord, Record
 from engrain.interfaces.json_arguments import ANY_JSON
 from engrain.verbs.signatures import Signature, type_hints
@@ -29,6 +30,7 @@ _ADDED: Mapping[type, Mapping[str, Any]] = {
     records.Episode: {"kind": Literal["episode"]},
     records.Fact: {"kind": Literal["fact"], "state": records.FactState, "subject_key": str, "predicate_key": str},
     records.Rule: {"kind": Literal["rule"]},
+    ErasureReport: {"ids": list[str]},
 }
 
 
