@@ -23,6 +23,7 @@ from tests.support.two_tenants import AGENT, NOTE, SESSION, WHO, Clock, TwoTenan
 
 ASKED = "Lisbon alpha pooled"  # a word of each
 FILES = {"restore", "import_file"}
+USER = "ana"  # an end user of each
 WHO_ASKS = {"Engrain-Agent": AGENT, "Engrain-Session": SESSION}
 # Who may ask what the description of the API leaves out, and what is asked there; None: anybody.
 OWNER = {"filters": {"user_id": WHO}}
@@ -111,7 +112,7 @@ class Operation:
         return parameter.get("required") or parameter["name"] in NAMES
 
     def _said(self, name, ids):
-        return {**NAMES, "fact_id": ids["fact"], "id": ids["fact"]}[name]
+        return {**NAMES, "fact_id": ids["fact"], "id": ids["fact"], "name": USER}[name]
 
     def _body(self, ids):
         if self.name in FILES:
@@ -195,6 +196,9 @@ class Served:
         lived, shown = self.town.tenants[tenant], f"Bearer {self.town.keys[tenant, 'writer']}"
         said = {"messages": [{"role": "user", "content": f"Lisbon {lived.word}"}], "user_id": WHO}
         told = self.ask({"method": "POST", "url": "/mem0/v3/memories/add/", "json": said}, shown).json()
+        self.town.memory.agent(AGENT, tenant=tenant, user=USER).remember(
+            f"Faro {lived.word}", subject=USER, predicate="lives in"
+        )
         return {
             **lived.ids,
             "owned": told["results"][0]["id"],
@@ -299,6 +303,8 @@ def test_a_key_sees_and_changes_nothing_of_another_tenant(tmp_path, mine, theirs
         assert asked.keys() == {each.name for each in served.operations}
         told = {name for name, answers in reads.items() if any(other.word in each for each in answers)}
         assert {*reads} - told == SILENT
+        export = {"method": "GET", "url": "/v1/users/export", "params": {"name": USER}}
+        assert other.word in served.ask(export, f"Bearer {served.town.keys[theirs, 'admin']}").text
 
 
 def told_of(served, name):
