@@ -32,8 +32,8 @@ def lived(memory, clock):
     turn = ana.observe("The tram was late.")
     ana.rules.add("Ask before booking.", scope="ana")
     clock.now += timedelta(days=1)
-    ana.remember("coffee", subject="Ben", predicate="likes", entity_id=person.id)
-    ana.remember("tea", subject="Ben", predicate="likes", entity_id=person.id)
+    ana.remember("coffee", subject="Ben", predicate="favourite drink", entity_id=person.id)
+    ana.remember("tea", subject="Ben", predicate="favourite drink", entity_id=person.id)
     clock.now = NOON
     ana.forget(ana.remember("Porto", subject="Ana", predicate="lives in").id)
     ana.recall("tram")
