@@ -53,7 +53,7 @@ def load_memories(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
 
 def is_active_fact(snapshot: Snapshot, id_: str) -> bool:
     """Tell whether an active fact has this id that the caller sees and that is no pool's."""
-    caller = snapshot.caller
+    caller = snapshot.identity
     scopes = snapshot.dialect.listed({GLOBAL_SCOPE, caller.agent, caller.own_scope, caller.shared_scope})
     return snapshot.one("active_fact", tenant_id=snapshot.tenant_id, id=id_, scopes=scopes) is not None
 
