@@ -115,8 +115,8 @@ def count(state, table, text):
 
 
 _TURN = re.compile(r"Turn (\d+)")
-# Episodes that are consolidated in the world, and then after each batch.
-AFTER_BATCHES = (CONSOLIDATED, 8, 12, 16)
+# Episodes that are consolidated in the world, and then after each batch, of whole sessions or the first of a long one.
+AFTER_BATCHES = (CONSOLIDATED, 8, 10, 14, 16)
 
 
 def keeps_batches(done, state):

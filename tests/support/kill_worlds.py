@@ -49,8 +49,8 @@ class QuotingLLM:
         return Completion(text=reply(*learned) if learned else _REFLECTION)
 
 
-def opened(folder, *, name=NAME, days=1, embedder=EMBEDDER):
-    """A memory whose clock stands still: the same operation writes the same."""
+def opened(folder, *, name=NAME, days=1, embedder=EMBEDDER, **tick):
+    """A memory whose clock stands still, unless it ticks: the same operation writes the same."""
     settings = SETTINGS | {"jobs": {"backup_folder": str(folder / "backups")}}
     return Memory(
         open_store(folder / name),
@@ -58,14 +58,15 @@ def opened(folder, *, name=NAME, days=1, embedder=EMBEDDER):
         name_finder=RegexNames(),
         llm=QuotingLLM(),
         settings=config.load(settings),
-        clock=Clock(NOON + timedelta(days=days)),
+        clock=Clock(NOON + timedelta(days=days), **tick),
     )
 
 
 def make_small(folder):
     """Something for every verb to work on."""
     (folder / "backups").touch()  # no folder, so that the job fails
-    with opened(folder, days=0) as memory:
+    # Of two turns one is older, so that learning has one order, also when a batch is begun again.
+    with opened(folder, days=0, microseconds=1) as memory:
         ana, ben = (memory.agent(name, session="monday") for name in (AGENT, FRIEND))
         ids = {f"turn{number}": ana.observe(turn(number), session=f"s{number % 2}").id for number in range(10)}
         ids["run"] = memory.consolidate(agent=AGENT, session="s1", max_batches=1).run_ids[0]
