@@ -87,15 +87,16 @@ def test_only_the_same_subject_predicate_and_scope_is_superseded(store, change):
 
 @pytest.mark.req("B02.2", "B25.4")
 def test_of_somebody_known_it_is_the_entity_that_counts_whatever_the_subject_says(store):
+    """A fact that says the name of somebody known, and no entity, is about the one of that name."""
     ana, ben = (store.put_entity(act(), entity(name)) for name in ("Ana", "Ben"))
     unknown, one, other = put(
         store, [fact("Lisbon"), fact("Faro", entity_id=ana.id), fact("Bonn", entity_id=ben.id, subject="Ana")]
     )
-    assert (unknown.validity, one.validity, other.validity) == ("active", "active", "active")
+    assert (unknown.validity, one.validity, other.validity) == ("superseded", "active", "active")
     [new] = put(store, [fact("Porto", entity_id=ana.id, subject="Ana Reyes")])
     assert new.supersedes_id == one.id
     stored = store.get(CALLER, [unknown.id, one.id, other.id, new.id])
-    assert [each.validity for each in stored] == ["active", "superseded", "active", "active"]
+    assert [each.validity for each in stored] == ["superseded", "superseded", "active", "active"]
 
 
 @pytest.mark.parametrize("validity", ["superseded", "expired", "retracted"])
