@@ -173,6 +173,10 @@ VERBS = {**READS, **WRITES}
 
 @pytest.mark.parametrize(("verb", "index"), [("claim", "episodes_pending"), ("undo", "memory_events_run")])
 def test_a_run_is_read_along_indexes_of_its_own(store, verb, index):
+    """Where most is of no run and waits for none, as by statistics that are known."""
+    done = {"consolidation_status": "consolidated", "session": "done"}
+    store.put(act(), [episode(f"Number {place}.", **done) for place in range(1_000)])
+    store._connections.write(None, lambda db: db.execute(f"ANALYZE {', '.join(OUR_TABLES)}"))
     with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
         VERBS[verb](store)
     assert any(index in line for lines in seen.plans.values() for line in lines)
