@@ -13,6 +13,7 @@ import numpy as np
 
 from bench.retrieval import variants
 from bench.retrieval.runner import place
+from engrain.retrieval import ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +105,8 @@ def ranked(pool: Pool, weights: NDArray[np.float64], most: int) -> NDArray[np.in
     if NOVELTY in pool.channels:
         scores -= scores * np.outer(pool.repetition, weights[:, pool.channels.index(NOVELTY)])
     if SPREAD in pool.channels and pool.counts:
-        scores -= _better_of_session(scores, pool.sessions) * weights[:, pool.channels.index(SPREAD)]
+        better = np.apply_along_axis(ranking.count_better, 0, scores, pool.sessions)
+        scores -= better * weights[:, pool.channels.index(SPREAD)]
     order = np.argsort(-np.round(scores, _SAME), axis=0, kind="stable")
     return order[:most].astype(np.int64)
 
@@ -149,14 +151,3 @@ def _best_of_session(base: NDArray[np.float64], sessions: NDArray[np.int64]) -> 
     best = np.full((int(sessions.max(initial=-1)) + 1, base.shape[1]), -np.inf)
     np.maximum.at(best, sessions, base)
     return np.asarray(best[sessions])
-
-
-def _better_of_session(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The number of better candidates of its session, for each candidate under each setting."""
-    better = np.zeros_like(scores)
-    for setting, column in enumerate(scores.T):
-        order = np.lexsort((-column, sessions))
-        is_first = np.concatenate([[True], sessions[order[1:]] != sessions[order[:-1]]])
-        places = np.arange(len(order))
-        better[order, setting] = places - places[is_first][np.cumsum(is_first) - 1]
-    return better

@@ -1,4 +1,4 @@
-"""What the conformance and leak suites share: one kind of store after another."""
+"""Fixtures of tests that need a database server: one kind of store, or one kind of database, after another."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.backends import BACKENDS, Backend
 from tests.support.one_call import OneCall
+from tests.support.postgres import server
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +20,14 @@ def store(backend) -> Iterator[OneCall]:
     """A fresh, empty store."""
     with backend.fresh() as fresh:
         yield fresh
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def location(request, tmp_path):
+    """The place of an empty memory, in either kind of database."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "memory.db")
+        return
+    url = server().new_database()
+    yield url
+    server().drop_database(url)

@@ -44,6 +44,15 @@ def vector_of(text):
     return (summed / np.linalg.norm(summed)).astype(np.float32)
 
 
+class WordEmbedder:
+    """Vectors that depend on words alone: those of `vector_of`."""
+
+    name, dims = "test:words", DIMS
+
+    def embed(self, texts, *, role):  # noqa: ARG002  # the port's signature
+        return np.array([vector_of(text) for text in texts], np.float32).reshape(-1, DIMS)
+
+
 def traits(**changes):
     values = {"id": str(next(_NUMBERS)), "kind": "episode", "scope": "aide", "happened_at": NOON, "created_at": NOON}
     values |= {"importance": 5.0, "confirmed_at": NOON, "referenced_at": None, **changes}

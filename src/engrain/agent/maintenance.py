@@ -5,24 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks, pagination
+from engrain.domain.maintenance.stats import AgentCounts, UserCounts
 from engrain.storage.reports import tenants
 from engrain.storage.runs import claims
 from engrain.storage.runs.undo import undo_run
 from engrain.storage.write import user_erasure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.maintenance.backups import Extent
     from engrain.domain.maintenance.erasure import UserErasure
-    from engrain.domain.maintenance.stats import AgentCounts, UserCounts
     from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller, Episode
@@ -37,9 +38,11 @@ if TYPE_CHECKING:
     from engrain.portability.exports import ExportReport
     from engrain.portability.restores import RestoreReport
     from engrain.portability.signing import SigningKey
+    from engrain.storage.transaction import Transaction
     from engrain.verbs import words
 
 _MOST_ENTRIES = 1_000_000_000_000
+_Counts = TypeVar("_Counts", AgentCounts, UserCounts)
 
 
 @instrument()
@@ -138,13 +141,7 @@ class Maintenance(ABC):
         Raises:
             InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
         """
-        parts = self.parts
-        named = checks.optional_name(tenant, name="tenant")
-        most, position = checks.count(limit, name="limit"), pagination.decode("agents", after) or ("", "")
-        found = parts.store.inspect(
-            named, tenants.load_agent_page, named, parts.clock(), after=position, limit=most + 1
-        )
-        return pagination.cut("agents", found, most, lambda row: (row.tenant_id, row.agent))
+        return _list_counts(self.parts, "agents", tenants.load_agent_counts, tenant=tenant, limit=limit, after=after)
 
     def users(
         self, tenant: words.Tenant | None = None, *, limit: words.PageLimit = 100, after: words.After | None = None
@@ -156,11 +153,7 @@ class Maintenance(ABC):
         Raises:
             InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
         """
-        parts = self.parts
-        named = checks.optional_name(tenant, name="tenant")
-        most, position = checks.count(limit, name="limit"), pagination.decode("users", after) or ("", "")
-        found = parts.store.inspect(named, tenants.load_user_page, named, parts.clock(), after=position, limit=most + 1)
-        return pagination.cut("users", found, most, lambda row: (row.tenant_id, row.user_id))
+        return _list_counts(self.parts, "users", tenants.load_user_counts, tenant=tenant, limit=limit, after=after)
 
     def export_user(
         self,
@@ -453,3 +446,19 @@ class Maintenance(ABC):
         caller = self._caller_of(None, tenant)
         names = self.parts.store.inspect(None, tenants.list_tenants) if tenant is None else [caller.tenant_id]
         return (new_act(self.parts, replace(caller, tenant_id=name)) for name in names)
+
+
+def _list_counts(
+    parts: Parts,
+    kind: str,
+    load: Callable[[Transaction, str, datetime], list[_Counts]],
+    *,
+    tenant: str | None,
+    limit: int,
+    after: str | None,
+) -> Page[_Counts]:
+    """Return the page of a tenant's counts, or of every one's, after a cursor of this kind of list."""
+    named = checks.optional_name(tenant, name="tenant")
+    most, position = checks.count(limit, name="limit"), pagination.decode(kind, after) or ("", "")
+    found = parts.store.inspect(named, tenants.load_page, load, named, parts.clock(), after=position, limit=most + 1)
+    return pagination.cut(kind, found, most, lambda counts: counts.position)

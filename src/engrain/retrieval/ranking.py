@@ -138,13 +138,21 @@ def spread(candidates: RankingInput) -> Gains:
     Its parts were told in several sessions, and the best one's turns fill the answer otherwise. `raw` is the number of
     better ones.
     """
-    better = np.zeros(len(candidates.scores))
-    if _COUNTING.search(candidates.text):
-        order = np.lexsort((-candidates.scores, candidates.traits["session"]))
-        is_first = _begins_group(candidates.traits["session"][order])
-        places = np.arange(len(order))
-        better[order] = places - places[is_first][np.cumsum(is_first) - 1]
+    if not _COUNTING.search(candidates.text):
+        better = np.zeros(len(candidates.scores))
+    else:
+        better = count_better(candidates.scores, candidates.traits["session"])
     return Gains(better, -better, better > 0)
+
+
+def count_better(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Count those of its session that are better, for each candidate; of equal ones the first is better."""
+    better = np.empty(len(scores))
+    order = np.lexsort((-scores, sessions))
+    is_first = _begins_group(sessions[order])
+    places = np.arange(len(order))
+    better[order] = places - places[is_first][np.cumsum(is_first) - 1]
+    return better
 
 
 def age(candidates: RankingInput) -> Gains:

@@ -2,26 +2,16 @@
 
 from datetime import timedelta
 
-import numpy as np
 import pytest
 
 from engrain.domain.records import format_time
 from engrain.service import Memory
 from tests.support.clock import NOON, Clock
-from tests.support.sample_search import DIMS, vector_of
+from tests.support.sample_search import WordEmbedder
 
 QUESTION = "What's my cat's name?"
 PARAPHRASES = (QUESTION, "What is the name of my cat?", "whats my cats name", "What did I call my cat?")
 DAY = timedelta(days=1)
-
-
-class WordEmbedder:
-    """Vectors that depend on words alone."""
-
-    name, dims = "test:words", DIMS
-
-    def embed(self, texts, *, role):  # noqa: ARG002  # the port's signature
-        return np.array([vector_of(text) for text in texts]).reshape(-1, DIMS)
 
 
 @pytest.fixture(params=["none", "words"])

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from engrain.service import Memory
-from tests.servers.acceptance.test_asking import WordEmbedder
 from tests.support.clock import Clock
+from tests.support.sample_search import WordEmbedder
 
 
 @pytest.fixture

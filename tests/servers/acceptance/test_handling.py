@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from engrain.service import Memory
-from tests.servers.acceptance.test_asking import WordEmbedder
 from tests.support.clock import Clock
+from tests.support.sample_search import WordEmbedder
 
 MONTH = timedelta(days=30)
 

@@ -3,8 +3,8 @@
 import pytest
 
 from engrain.service import Memory
-from tests.servers.acceptance.test_asking import WordEmbedder
 from tests.support.clock import Clock
+from tests.support.sample_search import WordEmbedder
 
 MONGOLIA = "Which town governs Mongolia?"
 

@@ -6,21 +6,9 @@ import subprocess
 import pytest
 
 from engrain import Memory
-from tests.support.backups import DATABASES
-from tests.support.postgres import server
 from tests.support.processes import ROOT, engrain, without_settings
 
 pytestmark = pytest.mark.req("C16", "N12")
-
-
-@pytest.fixture(params=DATABASES)
-def location(request, tmp_path):
-    if request.param == "sqlite":
-        yield str(tmp_path / "memory.db")
-        return
-    url = server().new_database()
-    yield url
-    server().drop_database(url)
 
 
 def command(location, *arguments):

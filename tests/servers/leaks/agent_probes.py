@@ -9,8 +9,6 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any, Literal, get_args, get_origin
 
-import numpy as np
-
 from engrain.agent.agent import Agent
 from engrain.domain.maintenance.findings import FINDING_KINDS
 from engrain.domain.pagination import encode
@@ -21,22 +19,12 @@ from engrain.service import Memory
 from engrain.verbs.signatures import Parameter, Signature, signatures
 from engrain.verbs.table import VERBS
 from tests.servers.leaks.hearing import said
-from tests.servers.leaks.world import EMBEDDER, READ_AT, World
+from tests.servers.leaks.world import READ_AT, World
 from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
-from tests.support.sample_search import DIMS, vector_of
+from tests.support.sample_search import WordEmbedder
 
 _LONG_AGO = NOON + timedelta(minutes=40)
-
-
-class WordEmbedder:
-    """The vectors that a world's memories already have."""
-
-    name = EMBEDDER
-    dims = DIMS
-
-    def embed(self, texts, *, role):  # noqa: ARG002  # a word is a word
-        return np.array([vector_of(text) for text in texts], np.float32).reshape(-1, DIMS)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ class AgentCounts(Record):
     facts: int
     rules: int
 
+    @property
+    def position(self) -> tuple[str, str]:
+        """The place in a list of many tenants: after which the next page begins."""
+        return self.tenant_id, self.agent
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserCounts(Record):
@@ -31,6 +36,11 @@ class UserCounts(Record):
     episodes: int
     facts: int
     rules: int
+
+    @property
+    def position(self) -> tuple[str, str]:
+        """The place in a list of many tenants: after which the next page begins."""
+        return self.tenant_id, self.user_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

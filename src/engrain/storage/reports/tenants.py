@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain.maintenance.stats import AgentCounts, UserCounts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from engrain.storage.transaction import Transaction
+
+_Counts = TypeVar("_Counts", AgentCounts, UserCounts)
 
 
 def list_tenants(tx: Transaction) -> list[str]:
@@ -49,23 +52,21 @@ def load_user_counts(tx: Transaction, tenant_id: str, now: datetime) -> list[Use
     ]
 
 
-def load_agent_page(
-    tx: Transaction, tenant_id: str | None, now: datetime, *, after: tuple[str, str], limit: int
-) -> list[AgentCounts]:
-    """Load counts of the next agents after a tenant and agent: of one tenant, or of all, one statement for each."""
-    found: list[AgentCounts] = []
+def load_page(
+    tx: Transaction,
+    load: Callable[[Transaction, str, datetime], list[_Counts]],
+    tenant_id: str | None,
+    now: datetime,
+    *,
+    after: tuple[str, str],
+    limit: int,
+) -> list[_Counts]:
+    """Load the next counts after a position: of one tenant, or of all, one statement for each.
+
+    `load` gives those of a tenant: `load_agent_counts` or `load_user_counts`.
+    """
+    found: list[_Counts] = []
     for name in list_tenants(tx) if tenant_id is None else [tenant_id]:
         if name >= after[0] and len(found) < limit:
-            found += [row for row in load_agent_counts(tx, name, now) if (row.tenant_id, row.agent) > after]
-    return found[:limit]
-
-
-def load_user_page(
-    tx: Transaction, tenant_id: str | None, now: datetime, *, after: tuple[str, str], limit: int
-) -> list[UserCounts]:
-    """Load counts of the next users after a tenant and user: of one tenant, or of all, one statement for each."""
-    found: list[UserCounts] = []
-    for name in list_tenants(tx) if tenant_id is None else [tenant_id]:
-        if name >= after[0] and len(found) < limit:
-            found += [row for row in load_user_counts(tx, name, now) if (row.tenant_id, row.user_id) > after]
+            found += [row for row in load(tx, name, now) if row.position > after]
     return found[:limit]
