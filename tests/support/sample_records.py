@@ -4,22 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
 from engrain.domain.ids import IdSource
-from engrain.domain.records import (
-    GLOBAL_SCOPE,
-    KINDS,
-    ROLES,
-    VALIDITIES,
-    Caller,
-    Entity,
-    Episode,
-    Explanation,
-    Fact,
-    Hit,
-    Link,
-    Rule,
-)
+from engrain.domain.records import KINDS, ROLES, VALIDITIES, Caller, Entity, Episode, Explanation, Fact, Hit, Link, Rule
 from engrain.domain.requests import Act, Request
 
 NOON = datetime(2024, 5, 7, 12, tzinfo=UTC)

@@ -5,8 +5,9 @@ from itertools import groupby
 
 import numpy as np
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
-from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, Episode, MemoryRecord
+from engrain.domain.records import Caller, Entity, Episode, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
 from tests.support.one_call import OneCall
 from tests.support.sample_records import CALLER, NOON, act, author, entity, episode, request

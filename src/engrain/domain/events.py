@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.pools import pool_scope
-from engrain.domain.access.scopes import user_scope
-from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule, format_time
+from engrain.domain.access.scopes import GLOBAL_SCOPE, user_scope
+from engrain.domain.records import Episode, Event, Fact, Rule, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args, overload
 
-from engrain.domain.access.scopes import GLOBAL_SCOPE as GLOBAL_SCOPE  # noqa: PLC0414  # a field's default, and named with the records
-from engrain.domain.access.scopes import Reach, Registered, Scoped
+from engrain.domain.access.scopes import GLOBAL_SCOPE, Reach, Registered, Scoped
 from engrain.domain.memories.fact_keys import FactKey, fact_key
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.slots import assign_fields, compile_copy

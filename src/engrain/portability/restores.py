@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import GLOBAL_SCOPE, Record
+from engrain.domain.access.scopes import GLOBAL_SCOPE
+from engrain.domain.records import Record
 from engrain.portability import relocation, sealed_files
 from engrain.portability.backup_lines import BackupReader
 from engrain.portability.signing import check_signature

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain.access.keys import AccessKey, StoredKey
-from engrain.domain.records import GLOBAL_SCOPE, Caller
+from engrain.domain.access.scopes import GLOBAL_SCOPE
+from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
 from tests.support.sample_records import NOON

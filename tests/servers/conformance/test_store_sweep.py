@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.memories import decay
 from engrain.domain.memories.decay import AGING_KINDS, ANCHORS, CURVES, DecayPolicy
-from engrain.domain.records import GLOBAL_SCOPE, Caller
+from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule
 from tests.support.store_samples import axis, embed_all, keyword, nearest, put

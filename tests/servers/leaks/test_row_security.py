@@ -12,7 +12,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from engrain.domain.records import GLOBAL_SCOPE, RELATIONS, Caller, Episode
+from engrain.domain.access.scopes import GLOBAL_SCOPE
+from engrain.domain.records import RELATIONS, Caller, Episode
 from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import StorageError

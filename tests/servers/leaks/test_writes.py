@@ -7,8 +7,9 @@ from functools import partial
 
 import pytest
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
-from engrain.domain.records import GLOBAL_SCOPE, Caller, Episode, Fact, Link
+from engrain.domain.records import Caller, Episode, Fact, Link
 from engrain.domain.requests import Act, Request
 from engrain.errors import InvalidInput
 from tests.servers.leaks.hearing import said, secrets_in, told

@@ -15,15 +15,9 @@ from zlib import crc32
 import numpy as np
 
 from engrain.domain.access.keys import AccessKey
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
-from engrain.domain.records import (
-    GLOBAL_SCOPE,
-    Caller,
-    Entity,
-    Fact,
-    Link,
-    MemoryRecord,
-)
+from engrain.domain.records import Caller, Entity, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim

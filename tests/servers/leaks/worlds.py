@@ -8,20 +8,8 @@ from datetime import datetime, timedelta
 
 from engrain.domain.access.keys import ROLES as KEY_ROLES
 from engrain.domain.access.keys import AccessKey
-from engrain.domain.access.scopes import user_of
-from engrain.domain.records import (
-    GLOBAL_SCOPE,
-    KINDS,
-    RELATIONS,
-    ROLES,
-    Caller,
-    Entity,
-    Episode,
-    Fact,
-    Link,
-    MemoryRecord,
-    Rule,
-)
+from engrain.domain.access.scopes import GLOBAL_SCOPE, user_of
+from engrain.domain.records import KINDS, RELATIONS, ROLES, Caller, Entity, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.requests import Act
 from tests.servers.leaks.world import (
     READ_AT,

@@ -8,8 +8,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
-from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Degraded, Fact
+from engrain.domain.records import REFLECTION, Degraded, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.retries import Retry

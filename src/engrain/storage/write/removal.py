@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.memories.erasure import DerivedMemory, Erasure
-from engrain.domain.records import GLOBAL_SCOPE, KINDS, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.records import KINDS, Episode, Fact, MemoryRecord, Rule
 from engrain.storage import selection
 from engrain.storage.transaction import for_every_user, repeatable
 from engrain.storage.write import updates
