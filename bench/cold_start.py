@@ -36,7 +36,8 @@ server.run("stdio")
 # What answers at once, whatever is stored.
 _FIRST: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "butler": ("memory_get", {"memory_type": "fact", "memory_id": "nothing"}),
-    "assistant": ("correct_fact", {"fact_id": "nothing", "content": "x"}),
+    "assistant": ("correct", {"id": "nothing", "content": "x"}),
+    "orchestrator": ("correct_fact", {"fact_id": "nothing", "content": "x"}),
     "consolidator": ("is_session_consolidated", {"session_id": "nothing"}),
     "notes": ("recall_note", {"key": "nothing"}),
     "graph": ("open_nodes", {"names": []}),

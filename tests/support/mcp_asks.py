@@ -53,6 +53,7 @@ def _said(ids):
         "name": WHO,
         "butler": AGENT,
         "trigger_prompt": asked,
+        "prompt": asked,
         "session_id": SESSION,
         "key": NOTE,
         "tenant_id": "default",

@@ -4,6 +4,7 @@ import json
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio.from_thread
@@ -42,8 +43,15 @@ class Tools:
         assert result.is_error
         return result.meta["error"]
 
-    def raw(self, tool, **arguments):
-        return self.portal.call(self.client.call_tool, tool, arguments)
+    def text(self, tool, **arguments):
+        """The text of a call that is no fault."""
+        result = self.raw(tool, **arguments)
+        assert not result.is_error, result.content[0].text
+        assert result.structured_content is None
+        return result.content[0].text
+
+    def raw(self, tool, *, meta=None, **arguments):
+        return self.portal.call(partial(self.client.call_tool, tool, arguments, meta=meta))
 
 
 @contextmanager
@@ -56,8 +64,11 @@ def connected(server, mode):
 
 
 @contextmanager
-def in_memory(path, profile, mode="auto"):
-    with Memory.open(path, settings=SETTINGS) as memory, connected(make_server(memory, profile), mode) as tools:
+def in_memory(path, profile, mode="auto", settings=None):
+    with (
+        Memory.open(path, settings={**SETTINGS, **(settings or {})}) as memory,
+        connected(make_server(memory, profile), mode) as tools,
+    ):
         yield tools
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.agent.reads.lookups import find_memory
+from engrain.agent.reads.profiles import load_profile
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.view import enter
 from engrain.agent.writes.memories import replace_fact
 from engrain.domain import checks
+from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES
 
 if TYPE_CHECKING:
     from engrain.agent.agent import Agent
+    from engrain.domain.ports import TokenCounter
     from engrain.domain.records import Fact
 
 
@@ -32,3 +35,15 @@ def protect_fact(agent: Agent, id_: str) -> Fact:
     parts, caller = enter(agent)
     certain = {"confidence": 1.0, "permanence": "permanent", "decay_rate": DECAY_RATES["permanent"]}
     return replace_fact(parts, new_act(parts, caller), id_, **certain)
+
+
+def facts_about_user(agent: Agent) -> list[Fact]:
+    """List the newest facts about the user or whoever speaks to the agent, the standing ones first; no notes."""
+    parts, caller = enter(agent)
+    facts = parts.store.read(caller, load_profile, parts.clock(), standing=False)
+    return [fact for fact in facts if fact.subject != caller.agent or is_free_text(fact.predicate)]
+
+
+def token_counter(agent: Agent) -> TokenCounter:
+    """Return the counter of tokens that the settings name."""
+    return enter(agent)[0].count_tokens

@@ -22,6 +22,7 @@ from engrain.interfaces.access import Gate
 from engrain.interfaces.compat.mem0.routers import ROUTERS
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.http.middleware.slow_clients import make_timed_protocol
+from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE
 from engrain.jobs.worker import Worker
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class ServerOptions:
 
     keys_required: bool
     token: str | None = None  # asked for where no key is; None to ask for nothing
-    profile: str = "butler"  # the tools under /mcp
+    profile: str = DEFAULT_PROFILE  # the tools under /mcp
     has_worker: bool = True
     serves_mem0: bool = False
 

@@ -125,8 +125,8 @@ def test_a_butler_keeps_its_house(path, butler):
 
 
 @pytest.mark.req("Y17")
-def test_an_assistant_remembers_corrects_and_protects(serve, path):
-    with serve("assistant") as tools:
+def test_an_orchestrator_remembers_corrects_and_protects(serve, path):
+    with serve("orchestrator") as tools:
         first = tools.call("remember_fact", subject="Ana", predicate="lives in", content="Porto")
         corrected = tools.call("correct_fact", fact_id=first["id"], content="Lisbon")["memory"]
         assert corrected["supersedes_id"] == first["id"]
@@ -146,7 +146,7 @@ def test_an_assistant_remembers_corrects_and_protects(serve, path):
     with Memory.open(path, settings=SETTINGS) as memory:
         ana = memory.agent().entities.create("Ana", "person")
         memory.agent().remember("tea", subject="Ana", predicate="likes", entity_id=ana.id)
-    with in_memory(path, "assistant") as tools:
+    with in_memory(path, "orchestrator") as tools:
         profile = tools.call("get_entity_info", name="Ana")["profile"]
         assert [fact["content"] for fact in profile["facts"]["likes"]] == ["tea"]
 
@@ -333,7 +333,7 @@ def test_stdout_carries_the_protocol_and_nothing_else(path):
         assert ask(request(1, "initialize", **hello))["result"]["serverInfo"]["name"] == "engrain"
         server.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\nthis is no JSON\n')
         assert ask(request(2, "tools/call", name="shout", arguments={}))["error"]["code"] == -32602
-        assert ask(request(3, "tools/call", name="memory_stats", arguments={}))["result"]["isError"] is False
+        assert ask(request(3, "tools/call", name="profile", arguments={}))["result"]["isError"] is False
         server.stdin.close()
         said += [json.loads(line) for line in server.stdout]
         noted = server.stderr.read()

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from engrain import Memory
-from engrain.interfaces.mcp.instructions import PROFILES
+from engrain.domain.text.tokens import approximate_tokens
+from engrain.engines.token_counters import WordPieces
+from engrain.interfaces.mcp.instructions import INSTRUCTIONS, PROFILES
 from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import make_server
 from engrain.verbs.table import VERBS
@@ -81,6 +83,14 @@ KEEPING = {"memory_run_consolidation": {}, "memory_run_episode_cleanup": {"max_e
 STABLE = {**WRITING, **READING, **FEEDBACK, **MANAGEMENT, **CONTEXT}
 BUTLER = {**STABLE, **ENTITIES, **KEEPING}
 ASSISTANT = {
+    "search": {"query": NEEDED, "detail": False},
+    "remember": {"content": NEEDED, "subject": None, "predicate": None},
+    "correct": {"id": NEEDED, "content": NEEDED},
+    "forget": {"ids": NEEDED},
+    "profile": {"name": "user", "detail": False},
+    "context": {"prompt": NEEDED},
+}
+ORCHESTRATOR = {
     "search_memory": {"query": NEEDED, "kinds": None, "limit": 10, **MORE},
     "remember_fact": {"subject": NEEDED, "predicate": NEEDED, "content": NEEDED, "tags": None, **KEYED},
     "correct_fact": {"fact_id": NEEDED, "content": NEEDED, **MORE},
@@ -118,6 +128,7 @@ GRAPH = {
 FEW = {
     "butler": BUTLER,
     "assistant": ASSISTANT,
+    "orchestrator": ORCHESTRATOR,
     "consolidator": CONSOLIDATOR,
     "notes": NOTES,
     "graph": GRAPH,
@@ -140,7 +151,7 @@ def parameters(tool):
     """Each parameter's default, NEEDED where it has none."""
     schema = tool.input_schema
     required = set(schema.get("required", []))
-    return {name: NEEDED if name in required else each["default"] for name, each in schema["properties"].items()}
+    return {name: NEEDED if name in required else each.get("default") for name, each in schema["properties"].items()}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +175,8 @@ def test_the_butler_offers_its_tools_by_these_names_and_parameters(offered, grou
     "profile",
     [
         "butler",
-        pytest.param("assistant", marks=pytest.mark.req("Y17")),
+        "assistant",
+        pytest.param("orchestrator", marks=pytest.mark.req("Y17")),
         pytest.param("consolidator", marks=pytest.mark.req("Y18")),
         "notes",
         "graph",
@@ -175,11 +187,11 @@ def test_a_profile_offers_these_tools_and_no_other(offered, profile):
 
 
 def test_the_numbers_of_tools_are_those_of_the_seeds():
-    assert (len(BUTLER), len(STABLE), len(ASSISTANT), len(CONSOLIDATOR)) == (19, 12, 6, 6)
+    assert (len(BUTLER), len(STABLE), len(ORCHESTRATOR), len(CONSOLIDATOR)) == (19, 12, 6, 6)
 
 
 @pytest.mark.req("N20")
-@pytest.mark.parametrize("profile", ["butler", "assistant", "consolidator", "notes", "all"])
+@pytest.mark.parametrize("profile", ["butler", "orchestrator", "consolidator", "notes", "all"])
 def test_every_tool_that_reads_or_writes_takes_a_request_context(offered, profile):
     without = {name for name, tool in offered[profile].items() if "request_context" not in parameters(tool)}
     assert without == ({*KEEPING} if profile == "butler" else set())
@@ -190,10 +202,44 @@ def test_a_tool_says_what_it_is_for_what_it_does_and_what_it_answers(offered, pr
     for tool in offered[profile].values():
         assert tool.description
         assert isinstance(tool.annotations.read_only_hint, bool)
+        if profile == "assistant":  # answers lines of text: there is no structure to describe, nor to pay for
+            assert tool.output_schema is None
+            continue
         assert tool.output_schema["type"] == "object"
         if profile != "graph":  # the reference server's own schemas
             assert all(field["description"] for field in tool.input_schema["properties"].values())
             assert "request_id" in tool.output_schema["properties"]
+
+
+def schema_tokens(tools):
+    """The tokens that a model is given for some tools, by the default counter: names, descriptions and arguments."""
+    read = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools]
+    return approximate_tokens(json.dumps(read, separators=(",", ":")))
+
+
+@pytest.mark.parametrize(("profile", "most"), [("assistant", 600), ("butler", 3_000), ("orchestrator", 800)])
+def test_the_schemas_of_a_profile_are_few_tokens(offered, profile, most):
+    assert schema_tokens(offered[profile].values()) <= most
+
+
+def test_the_schemas_of_the_assistant_are_few_word_pieces_whole(offered):
+    """By a tokenizer to which each bracket is a token, and with all that a client is told of a tool."""
+    whole = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in offered["assistant"].values()]
+    assert WordPieces()(json.dumps(whole, separators=(",", ":"))) <= 1_500
+
+
+@pytest.mark.parametrize("profile", ["butler", "orchestrator", "consolidator", "notes", "all"])
+def test_the_request_context_is_described_once(offered, profile):
+    told = [json.dumps(tool.input_schema) for tool in offered[profile].values()]
+    assert not any("request_id" in text for text in told)
+    assert INSTRUCTIONS[profile].count("request_context") == 1
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_argument_has_to_be_null(offered, profile):
+    """A model that reads an alternative to null writes it; what may be left out is told by not being required."""
+    for tool in offered[profile].values():
+        assert '"default": null' not in json.dumps(tool.input_schema), tool.name
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -206,7 +252,8 @@ def test_a_tool_is_documented_with_its_parameters(offered, profile):
 
 def test_all_has_the_verbs_of_the_table_and_no_tool_of_a_published_profile(offered):
     assert set(offered["all"]) == {verb.identifier for verb in VERBS if verb.tool}
-    assert not set(offered["all"]) & {name for tools in FEW.values() for name in tools}
+    published = {name for profile, tools in FEW.items() for name in tools if profile != "assistant"}
+    assert not set(offered["all"]) & published
 
 
 def test_what_a_tool_needs_is_what_it_does():

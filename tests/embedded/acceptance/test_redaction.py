@@ -160,7 +160,7 @@ TOOLS = {
         "memory_search": {"query": "tram"},
         "memory_context": {"trigger_prompt": "tram", "butler": AGENT},
     },
-    "assistant": {"search_memory": {"query": "tram"}},
+    "orchestrator": {"search_memory": {"query": "tram"}},
     "all": {"recall": {"query": "tram"}, "context": {"query": "tram"}, "messages": {"asked": "tram"}},
 }
 
@@ -198,6 +198,17 @@ def test_tools_over_http_tell_no_more_and_tools_of_whoever_runs_it_tell_all(memo
                 degraded = degraded_of(tools.call(name, **arguments))
                 [said] = [text for text in map(str, degraded) if "keywords alone" in text]
                 assert f"http://127.0.0.1:{nowhere}/v1" in said
+
+
+def test_lines_of_text_over_http_tell_no_more_and_over_pipes_tell_all(memory, nowhere):
+    for name, arguments in {"search": {"query": "tram"}, "context": {"prompt": "tram"}}.items():
+        with asked_over_http(memory, "assistant") as (_, url), posted(url, headers=WHO) as tools:
+            outside = tools.text(name, **arguments)
+        with connected(make_server(memory, "assistant"), "auto") as tools:
+            inside = tools.text(name, **arguments)
+        assert "Note: " in outside
+        assert says_nothing_of(outside, nowhere)
+        assert f"http://127.0.0.1:{nowhere}/v1" in inside
 
 
 def test_whoever_runs_it_is_told_all(memory, nowhere):

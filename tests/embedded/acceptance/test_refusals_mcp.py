@@ -20,7 +20,10 @@ from tests.support.mcp_asks import asks
 from tests.support.two_tenants import AGENT, SESSION, Clock, TwoTenants
 
 # Together every tool there is; each with how many addresses, prompts and listings it has besides.
-PROFILES = {**dict.fromkeys(("all", "butler", "assistant", "consolidator", "notes"), 5 + 3 + 4), "graph": 6 + 3 + 4}
+PROFILES = {
+    **dict.fromkeys(("all", "butler", "assistant", "orchestrator", "consolidator", "notes"), 5 + 3 + 4),
+    "graph": 6 + 3 + 4,
+}
 SPEAKS = {"Accept": "application/json, text/event-stream"}
 WHO_ASKS = {"Engrain-Agent": AGENT, "Engrain-Session": SESSION}
 # Reads whose answer holds nothing that was said.

@@ -21,7 +21,7 @@ from tests.servers.conformance.scenario import ADA, SETTINGS, TENANT, Step
 from tests.servers.conformance.transcripts import Said, all_of_it
 from tests.support.mcp_clients import Tools, connected
 
-PROFILES = ("all", "butler", "assistant", "consolidator", "notes")
+PROFILES = ("all", "butler", "orchestrator", "consolidator", "notes")
 BUTLER, OF_THE_TENANT = {"butler": ADA}, {"tenant_id": TENANT}
 
 

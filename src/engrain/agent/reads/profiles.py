@@ -1,4 +1,4 @@
-"""Profile of the user: the standing facts that a block holds where nothing answers what is asked."""
+"""Profile of the user: facts about them, of which a block holds the standing ones where nothing answers a prompt."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _DERIVED = (REFLECTION, SUMMARY)
 _MOST = 200  # facts are looked at, the newest; far fewer fit
 
 
-def load_profile(snapshot: Snapshot, now: datetime) -> list[Fact]:
-    """Load the permanent and the confirmed facts about the user, or whoever speaks here.
+def load_profile(snapshot: Snapshot, now: datetime, *, standing: bool = True) -> list[Fact]:
+    """Load the facts about the user, or whoever speaks here: the permanent and the confirmed ones, or all.
 
     The permanent ones come first, then those that were confirmed most often, the newest and the lower id. A text
     without a subject is about the agent, and counts as what the user told it.
@@ -30,7 +30,7 @@ def load_profile(snapshot: Snapshot, now: datetime) -> list[Fact]:
     caller = snapshot.caller
     named = () if caller.user is None else (caller.user,)
     about = dict.fromkeys((*_USER, caller.agent, *named, *list_speakers(snapshot)))
-    narrowed = Filter(kinds=("fact",), subjects=tuple(about), standing=True)
+    narrowed = Filter(kinds=("fact",), subjects=tuple(about), standing=standing)
     found = load_newest(snapshot, Request(caller=caller, filter=narrowed, now=now), _MOST)
     facts = [fact for fact in found if isinstance(fact, Fact) and fact.category not in _DERIVED]
     counts = count_confirmations(snapshot, facts)

@@ -13,7 +13,7 @@ from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.interfaces.cli.completion import complete_names
 from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
-from engrain.interfaces.mcp.instructions import PROFILES
+from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE, PROFILES
 
 _Profile = Annotated[
     str | None,
@@ -45,9 +45,9 @@ def mcp(
     """
     if action is not None:
         checks.choice(action, ("install",), name="action")
-        _install(invocation, client, profile or "assistant", only_print=only_print)
+        _install(invocation, client, profile or DEFAULT_PROFILE, only_print=only_print)
         return
-    chosen = checks.choice(profile or "butler", PROFILES, name="profile")
+    chosen = checks.choice(profile or DEFAULT_PROFILE, PROFILES, name="profile")
     if find_spec("mcp") is None:
         raise EngineUnavailable("engrain mcp needs a package: pip install 'engrain[mcp]'")
     opening = answer_opening(chosen, claim_stdin(), sys.stdout)
@@ -119,7 +119,7 @@ def serve(
     port: Annotated[
         int | None, typer.Option("--port", metavar="N", help="Port to serve on, 0 for any; the setting if left out.")
     ] = None,
-    profile: _Profile = "butler",
+    profile: _Profile = DEFAULT_PROFILE,
     keys: Annotated[
         bool | None,
         typer.Option(

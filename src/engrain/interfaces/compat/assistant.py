@@ -1,90 +1,181 @@
-"""The profile `assistant`: the few tools that a conversation needs, with short answers."""
+"""The profile `assistant`: the six tools that a conversation needs, which answer lines of text."""
 
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from engrain.agent.agent import Agent
-from engrain.agent.compat import protect_fact
-from engrain.domain.records import Fact
-from engrain.errors import InvalidInput
-from engrain.interfaces.compat.stats import memory_stats
-from engrain.interfaces.mcp import argument_types as types
-from engrain.interfaces.mcp.results import (
-    EntityInfo,
-    FoundMemory,
-    MemorySummary,
-    SearchSummary,
-    StoredMemory,
-    reason_texts,
-)
-from engrain.interfaces.mcp.tools import READS, REPLACES, ToolDefinition, catch_not_found
+from engrain.agent.compat import facts_about_user, token_counter
+from engrain.context.entries import flatten
+from engrain.context.excerpts import ELLIPSIS, clip
+from engrain.domain.records import Degraded, Episode, Fact, MemoryRecord, Repeats, Rule, format_time
+from engrain.interfaces.mcp.results import reason_texts
+from engrain.interfaces.mcp.tools import READS, REMOVES, REPLACES, ToolDefinition, catch_not_found
+
+LINE_TOKENS = 60
+_ID_TOKENS = 30  # of a UUID by word pieces; a counter of characters makes it 9
+_DATE_TOKENS = 5
+_HITS = 10
+_MOST_FACTS = 40
+_USER = "user"
+
+Detail = Annotated[bool, Field(description="Whole texts, and more about each.")]
+MemoryId = Annotated[str, Field(description="Id that an answer gave.")]
 
 
-def search_memory(
+def search(
+    agent: Agent, query: Annotated[str, Field(description="A question or a topic.")], *, detail: Detail = False
+) -> str:
+    """Search what earlier conversations told: at most ten memories, best first, each with its id and date."""
+    answer = agent.recall(query, limit=_HITS)
+    lines = [_line(agent, hit.memory, query, detail=detail, repeats=hit.repeats) for hit in answer]
+    evidence = [] if answer.evidence is None or not lines else [f"Evidence: {answer.evidence}."]
+    return _text([*evidence, *(lines or ["Nothing is remembered of this."]), *_notes(answer.degraded)])
+
+
+def remember(
     agent: Agent,
-    query: Annotated[str, Field(description="A question or a topic.")],
+    content: Annotated[str, Field(description="One statement that stands alone, or the value of the predicate.")],
     *,
-    kinds: types.Kinds = None,
-    limit: types.Limit = 10,
-) -> SearchSummary:
-    """Search the long-term memory before answering what earlier conversations may tell: best first, in short."""
-    answer = agent.recall(query, kinds=kinds, limit=limit, preset="assistant")
-    return SearchSummary(
-        memories=[MemorySummary.of(hit) for hit in answer],
-        evidence=answer.evidence,
-        degraded=reason_texts(answer.degraded),
+    subject: Annotated[str | None, Field(description="Whom a fact is about, such as: user.")] = None,
+    predicate: Annotated[str | None, Field(description="What it says, such as: lives in.")] = None,
+) -> str:
+    """Remember what will matter later: a statement, or a fact, which takes the place of what was true before."""
+    stored = (
+        _remember(agent, content)
+        if predicate is None and subject is None
+        else _state(agent, content, subject, predicate)
+    )
+    replaced = agent.get(stored.supersedes_id) if isinstance(stored, Fact) and stored.supersedes_id else None
+    lines = [f"Remembered {_line(agent, stored, '')}"]
+    return _text([*lines, *([] if replaced is None else [f"It replaces {_line(agent, replaced, '')}"])])
+
+
+def correct(
+    agent: Agent,
+    id: MemoryId,  # noqa: A002  # the name of an argument that a model sees
+    content: Annotated[str, Field(description="What is true instead.")],
+) -> str:
+    """Put what is true in the place of a memory that is wrong."""
+    wrong = catch_not_found(lambda: agent.get(id))
+    match wrong:
+        case None:
+            return _unknown(id)
+        case Fact():
+            return f"Corrected: {_line(agent, agent.correct(id, content), '')}"
+        case _:
+            right = agent.rules.add(content) if isinstance(wrong, Rule) else _remember(agent, content)
+            agent.forget(id)
+            return f"Corrected: {_line(agent, right, '')}"
+
+
+def forget(agent: Agent, ids: Annotated[list[str], Field(description="Ids that answers gave.")]) -> str:
+    """Forget memories, as the user asks for it: no search finds them any more."""
+    forgotten = [(id_, catch_not_found(lambda id_=id_: agent.forget(id_))) for id_ in ids]  # type: ignore[misc]  # bound at once
+    return _text(
+        [_unknown(id_) if memory is None else f"Forgot {_line(agent, memory, '')}" for id_, memory in forgotten],
+        "No ids were given; search shows them.",
     )
 
 
-def remember_fact(
+def profile(
     agent: Agent,
-    subject: Annotated[str, Field(description="Whom or what it is about.")],
-    predicate: Annotated[str, Field(description="What it says of the subject, such as: lives in.")],
-    content: types.Content,
+    name: Annotated[str, Field(description="A person, place, project or other thing.")] = _USER,
     *,
-    tags: types.Tags = None,
-    idempotency_key: types.IdempotencyKey = None,
-) -> StoredMemory:
-    """Remember a fact that will matter later. It takes the place of what was true of the same before."""
-    fact = agent.remember(content, subject=subject, predicate=predicate, tags=tags, idempotency_key=idempotency_key)
-    return StoredMemory.of(fact)
+    detail: Detail = False,
+) -> str:
+    """List the facts about somebody or something; about the user, if no name is given."""
+    facts = facts_about_user(agent) if name.strip().casefold() == _USER else agent.facts(name, limit=_MOST_FACTS + 1)
+    lines = [_line(agent, fact, "", detail=detail) for fact in facts[:_MOST_FACTS]]
+    more = ["There are more; search for them."] if len(facts) > _MOST_FACTS else []
+    return _text([*lines, *more], f"No facts are known about {flatten(name)!r:.80}.")
 
 
-def correct_fact(
-    agent: Agent,
-    fact_id: types.FactId,
-    content: Annotated[str, Field(description="What is true instead.")],
-) -> FoundMemory:
-    """Put what is true in the place of a fact that is wrong; the answer has the new fact and its id."""
-    return FoundMemory.of(catch_not_found(lambda: agent.correct(fact_id, content)))
+def context(agent: Agent, prompt: Annotated[str, Field(description="The user's message.")]) -> str:
+    """Get a block of what matters for a message of the user, to be read before it is answered."""
+    block = agent.context(prompt)
+    return _text([block.text.rstrip() or "Nothing is remembered.", *_notes(block.degraded)])
 
 
-def confirm_fact(agent: Agent, fact_id: types.FactId) -> FoundMemory:
-    """Protect a fact that the user has confirmed: believed in full, it never fades. The answer has its new id."""
-    fact = agent.get(fact_id)
-    if fact is None:
-        return FoundMemory.of(None)
-    if not isinstance(fact, Fact) or fact.validity != "active":
-        raise InvalidInput(f"{fact_id} is no active fact; search_memory shows those that hold")
-    if fact.permanence == "permanent" and fact.confidence == 1.0:
-        return FoundMemory.of(agent.confirm(fact_id))
-    return FoundMemory.of(protect_fact(agent, fact_id))
+def _remember(agent: Agent, content: str) -> Fact | Rule:
+    """Remember a statement in words: a fact or a rule, where it says so, else a text that stands for itself."""
+    routing = agent.route(content)
+    match routing.route:
+        case "fact":
+            return agent.remember(routing.content, subject=routing.subject, predicate=routing.predicate)
+        case "rule":
+            return agent.rules.add(routing.content)
+        case _:
+            return agent.remember(content)
 
 
-def get_entity_info(
-    agent: Agent,
-    name: Annotated[str, Field(description="Name or id of a person, place, project or other thing.")],
-) -> EntityInfo:
-    """Everything known about somebody or something: facts with their history, what was said, who else is there."""
-    return EntityInfo.of(catch_not_found(lambda: agent.entities.profile(name)))
+def _state(agent: Agent, content: str, subject: str | None, predicate: str | None) -> Fact:
+    return agent.remember(content, subject=_USER if subject is None else subject, predicate=predicate)
+
+
+def _line(
+    agent: Agent, memory: MemoryRecord, query: str, *, detail: bool = False, repeats: Repeats | None = None
+) -> str:
+    """Write a memory as one line: id, date and text; at most LINE_TOKENS where no details are asked for."""
+    text = flatten(memory.statement if isinstance(memory, Fact) else memory.content)
+    if isinstance(memory, Episode):
+        text = f"{flatten(memory.speaker or memory.role)}: {text}"
+    head = f"{memory.id} {memory.happened_at:%Y-%m-%d}"
+    if detail:
+        return f"{head} {text} ({', '.join(_details(memory, repeats))})"
+    return f"{head} {_shorten(agent, text, query)}"
+
+
+def _shorten(agent: Agent, text: str, query: str) -> str:
+    count = token_counter(agent)
+
+    def fits(part: str) -> bool:
+        return count(part) <= LINE_TOKENS - _ID_TOKENS - _DATE_TOKENS
+
+    if fits(text):
+        return text
+    return clip(text, query, fits) or ELLIPSIS
+
+
+def _details(memory: MemoryRecord, repeats: Repeats | None) -> Iterable[str]:
+    """Name what a line leaves out: the kind, who said it in which session, how far it is believed, and since when."""
+    yield memory.kind
+    match memory:
+        case Episode():
+            yield f"at {format_time(memory.event_time)}"
+            if memory.session:
+                yield f"session {flatten(memory.session)}"
+            if repeats is not None:
+                yield str(repeats)
+        case Fact():
+            yield f"{memory.state}, confidence {memory.confidence:.2f}"
+            if memory.valid_from is not None or memory.valid_to is not None:
+                yield f"true from {format_time(memory.valid_from) or '?'} to {format_time(memory.valid_to) or 'now'}"
+        case Rule():
+            yield f"{memory.maturity}, confidence {memory.confidence:.2f}"
+    if memory.tags:
+        yield f"tags {flatten(', '.join(memory.tags))}"
+
+
+def _notes(reasons: Sequence[Degraded]) -> list[str]:
+    """Write what an answer had to do without, a line each."""
+    return [f"Note: {flatten(reason)}" for reason in reason_texts(reasons)]
+
+
+def _unknown(id_: str) -> str:
+    return f"No memory has the id {flatten(id_)!r:.80}; search gives ids."
+
+
+def _text(lines: Sequence[str], otherwise: str = "") -> str:
+    return "\n".join(lines) or otherwise
 
 
 TOOLS = (
-    ToolDefinition(search_memory, READS),
-    ToolDefinition(remember_fact, REPLACES),
-    ToolDefinition(correct_fact, REPLACES),
-    ToolDefinition(confirm_fact, REPLACES),
-    ToolDefinition(memory_stats, READS),
-    ToolDefinition(get_entity_info, READS),
+    ToolDefinition(search, READS, answers_text=True),
+    ToolDefinition(remember, REPLACES, answers_text=True),
+    ToolDefinition(correct, REPLACES, answers_text=True),
+    ToolDefinition(forget, REMOVES, answers_text=True),
+    ToolDefinition(profile, READS, answers_text=True),
+    ToolDefinition(context, READS, answers_text=True),
 )

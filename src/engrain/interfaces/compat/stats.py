@@ -1,4 +1,4 @@
-"""The tool memory_stats of the profiles butler and assistant."""
+"""The tool memory_stats of the profiles butler and orchestrator."""
 
 from engrain.agent.agent import Agent
 from engrain.interfaces.mcp.argument_types import WithinScope

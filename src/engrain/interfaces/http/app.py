@@ -18,6 +18,7 @@ from engrain.interfaces.http.monitoring import Monitoring
 from engrain.interfaces.http.openapi import document
 from engrain.interfaces.http.request_identity import REQUEST_ID
 from engrain.interfaces.mcp import over_http
+from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE
 from engrain.interfaces.redaction import CURRENT_REQUEST_ID
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _HEADER = b"x-request-id"
 _FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it comes
 
 
-def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -> FastAPI:
+def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = DEFAULT_PROFILE) -> FastAPI:
     """Make the ASGI application of a memory; the caller opens the memory before and closes it after.
 
     `gate` admits requests by their keys; /mcp has the tools of one profile. Other routes are included or mounted on the

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
 
 from engrain.domain.access.keys import Grant, Role, allows
 from engrain.domain.records import DEFAULT_TENANT
@@ -24,12 +24,13 @@ class RequestContext(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    request_id: str | None = Field(default=None, description="Comes back in the answer, and stands in the events.")
-    session_id: str | None = Field(default=None, description="Conversation that is going on.")
+    request_id: str | None = None  # comes back in the answer, and stands in the events
+    session_id: str | None = None  # the conversation that is going on
 
 
+# The instructions of a profile describe it, once for all of its tools: a client reads the schemas in every request.
 RequestContextArgument = Annotated[
-    RequestContext | None, Field(description="The request this call belongs to, as the host knows it.")
+    RequestContext | None, WithJsonSchema({"type": "object", "description": "The host's."})
 ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from engrain.interfaces.compat import assistant, butler, consolidator, graph, notes
+from engrain.interfaces.compat import assistant, butler, consolidator, graph, notes, orchestrator
 from engrain.interfaces.mcp.resources import KNOWLEDGE_GRAPH, Resource
 from engrain.interfaces.mcp.tools import ToolDefinition
 
@@ -21,8 +21,9 @@ class Profile:
 _FEW: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile(name="butler", tools=butler.TOOLS),
         Profile(name="assistant", tools=assistant.TOOLS),
+        Profile(name="butler", tools=butler.TOOLS),
+        Profile(name="orchestrator", tools=orchestrator.TOOLS),
         Profile(name="consolidator", tools=consolidator.TOOLS),
         Profile(name="notes", tools=notes.TOOLS),
         Profile(name="graph", tools=graph.TOOLS, resources=(KNOWLEDGE_GRAPH,)),

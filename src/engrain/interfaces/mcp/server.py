@@ -41,7 +41,7 @@ from engrain.interfaces.mcp.pipes import open_streams
 from engrain.interfaces.mcp.profiles import Profile, profile_of
 from engrain.interfaces.mcp.prompts import PROMPTS
 from engrain.interfaces.mcp.resources import RESOURCES, proposals
-from engrain.interfaces.mcp.schemas import inline_references
+from engrain.interfaces.mcp.schemas import inline_references, simplify_arguments
 from engrain.interfaces.mcp.tools import ToolDefinition
 
 if TYPE_CHECKING:
@@ -281,9 +281,9 @@ def _tool(definition: ToolDefinition) -> Tool:
         title=definition.title,
         description=_description(definition.call),
         annotations=definition.effect,
-        structured_output=True,
+        structured_output=not definition.answers_text,
     )
-    tool.parameters = inline_references(tool.parameters)
+    tool.parameters = simplify_arguments(tool.parameters)
     tool.fn_metadata.output_schema = inline_references(tool.fn_metadata.output_schema)
     return tool
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
-from mcp_types import ToolAnnotations
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from engrain.domain.access.keys import Role
 from engrain.errors import NotFound
@@ -32,7 +32,8 @@ LEARNS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempoten
 class ToolDefinition:
     """One tool: the function's name and docstring are the tool's, its first parameter is the identity or its agent.
 
-    A tool of an agent takes `request_context` besides its own parameters, and its answer names the request.
+    A tool of an agent takes `request_context` besides its own parameters, and its answer names the request. One that
+    answers a text takes it in the request's `_meta` alone, and names the request in the result's.
     """
 
     call: Callable[..., object]
@@ -40,6 +41,7 @@ class ToolDefinition:
     role: Role | None = None  # where the effect does not say which role it needs
     title: str | None = None
     ignores_unknown: bool = False  # whether unknown arguments are ignored, not refused
+    answers_text: bool = False  # whether the function returns a text, for a model, in place of a structure
 
     @property
     def name(self) -> str:
@@ -53,6 +55,8 @@ class ToolDefinition:
     def bind(self) -> Callable[..., object]:
         """Return the function without its first parameter, which the current identity gives at each call."""
         first = next(iter(inspect.signature(self.call).parameters.values()))
+        if self.answers_text:
+            return bind_identity(_answer_text(self.call))
         return bind_identity(self.call if first.annotation is Identity else _take_request_context(self.call))
 
 
@@ -73,6 +77,23 @@ def _take_request_context(call: Callable[..., Any]) -> Callable[..., Any]:
     identity = inspect.Parameter("identity", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Identity)
     tool.__signature__ = signature.replace(parameters=[identity, *parameters, context])  # type: ignore[attr-defined]  # PEP 362
     tool.__annotations__ = {**call.__annotations__, context.name: context.annotation}
+    return tool
+
+
+def _answer_text(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a tool of an agent that answers a text as a function of an identity."""
+
+    @wraps(call)
+    def tool(identity: Identity, *args: Any, **named: Any) -> CallToolResult:
+        agent = identity.agent()
+        content = TextContent(type="text", text=call(agent, *args, **named))
+        request_id = agent.caller.request_id
+        return CallToolResult(content=[content], _meta=None if request_id is None else {"request_id": request_id})
+
+    _, *parameters = inspect.signature(call).parameters.values()
+    identity = inspect.Parameter("identity", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Identity)
+    tool.__signature__ = inspect.Signature([identity, *parameters])  # type: ignore[attr-defined]  # PEP 362
+    tool.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return tool
 
 

@@ -1,0 +1,144 @@
+"""Whole conversations through the tools of an assistant, by the official client over the pipes of a real server."""
+
+import os
+import re
+
+import pytest
+
+from engrain import Memory
+from engrain.engines.token_counters import WordPieces
+from engrain.interfaces.compat.assistant import LINE_TOKENS
+from tests.support.mcp_clients import AGENT, SETTINGS, WAYS, in_memory
+
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LONG = (
+    "Yesterday we walked along the river for hours, talked about the new job and the old flat, and about the weather. "
+    "The dentist's appointment of my daughter is on the ninth of March at half past ten. "
+    "Afterwards we had soup at the market, the one with the pumpkin seeds, and bought bread for the whole week to come."
+)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("ENGRAIN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def tools(path):
+    with in_memory(path, "assistant") as tools:
+        yield tools
+
+
+def lines_of(text):
+    """The lines of an answer without the notes that no embedder is there."""
+    return [line for line in text.splitlines() if not line.startswith("Note: ")]
+
+
+def id_in(text):
+    [found] = UUID.findall(text.splitlines()[0])
+    return found
+
+
+@pytest.mark.parametrize("way", ["over pipes", "over pipes, by handshake", "over http"])
+def test_a_conversation_is_remembered_corrected_and_forgotten(path, way):
+    with WAYS[way](path, "assistant") as tools:
+        assert lines_of(tools.text("search", query="What is my cat's name?")) == ["Nothing is remembered of this."]
+        assert lines_of(tools.text("context", prompt="Hello!")) == ["Nothing is remembered."]
+        cat = tools.text("remember", content="My cat is called Miso.")
+        assert "user cat: called Miso" in cat
+        tools.text("remember", content="Lisbon", subject="user", predicate="lives in")
+        tools.text("remember", content="The user is allergic to penicillin.")
+        tools.text("remember", content="Never propose meetings before nine.")
+    with WAYS[way](path, "assistant") as tools:  # another day, another process
+        evidence, first, *_ = lines_of(tools.text("search", query="Where does the user live?"))
+        assert evidence.startswith("Evidence: ")
+        assert first.endswith("user lives in: Lisbon")
+        moved = tools.text("remember", content="I moved to Porto.")
+        assert "user live in: Porto" in moved
+        assert "It replaces" in moved
+        assert "Lisbon" not in tools.text("search", query="Where does the user live?")
+        renamed = tools.text("correct", id=id_in(cat), content="called Mochi")
+        assert "user cat: called Mochi" in renamed
+        known = tools.text("profile")
+        assert all(word in known for word in ("Mochi", "Porto", "penicillin"))
+        assert "Miso" not in known
+        assert "Never propose meetings before nine." in tools.text("search", query="When may meetings be?")
+        block = tools.text("context", prompt="Where does the user live, and what is the cat called?")
+        assert "Porto" in block
+        forgotten = tools.text("forget", ids=[id_in(moved), id_in(renamed)])
+        assert [line.split()[0] for line in forgotten.splitlines()] == ["Forgot", "Forgot"]
+        assert "Porto" not in tools.text("profile")
+        assert "Mochi" not in tools.text("search", query="What is the cat called?")
+    with Memory.open(path, settings=SETTINGS) as memory:
+        assert memory.agent().get(id_in(moved)).validity == "retracted"
+
+
+@pytest.mark.parametrize("counter", ["characters", "wordpiece"])
+def test_a_hit_is_a_line_of_few_tokens_about_what_was_asked(path, counter):
+    with Memory.open(path, settings={**SETTINGS, "context": {"count_tokens": counter}}) as memory:
+        for number in range(12):
+            memory.agent(session=f"day {number}").observe(f"{LONG} It was day {number}.", speaker="Ana")
+        memory.agent().remember(LONG, subject="Ana's daughter", predicate="has an appointment")
+    with in_memory(path, "assistant", settings={"context": {"count_tokens": counter}}) as tools:
+        _, *lines = lines_of(tools.text("search", query="When is the dentist's appointment?"))
+        assert 1 < len(lines) <= 10
+        count = WordPieces()
+        for line in lines:
+            assert count(line) <= LINE_TOKENS
+            assert "dentist's appointment" in line
+        whole = tools.text("search", query="When is the dentist's appointment?", detail=True)
+        assert LONG in whole
+        assert "session day " in whole
+        assert "confidence 1.00" in whole
+
+
+def test_what_is_no_fact_is_corrected_too(tools, path):
+    with Memory.open(path, settings=SETTINGS) as memory:
+        turn = memory.agent().observe("The boat is called Ondina.")
+        rule = memory.agent().rules.add("Answer in French.")
+    assert "The boat is called Ondine." in tools.text("correct", id=turn.id, content="The boat is called Ondine.")
+    assert "Answer in German." in tools.text("correct", id=rule.id, content="Answer in German.")
+    found = tools.text("search", query="boat Ondina Ondine French German")
+    assert ("Ondine" in found, "German" in found) == (True, True)
+    assert ("Ondina" in found, "French" in found) == (False, False)
+
+
+def test_what_is_not_there_is_told(tools):
+    assert tools.text("correct", id="nobody's", content="x").startswith("No memory has the id")
+    assert tools.text("forget", ids=["nobody's"]).startswith("No memory has the id")
+    assert tools.text("forget", ids=[]) == "No ids were given; search shows them."
+    assert tools.text("profile", name="Zoe") == "No facts are known about 'Zoe'."
+    assert lines_of(tools.text("search", query="")) == ["Nothing is remembered of this."]
+    assert tools.fault("remember", content=" ")["code"] == "invalid_input"
+
+
+def test_a_profile_names_the_facts_about_one_and_no_note(tools, path):
+    with Memory.open(path, settings=SETTINGS) as memory:
+        agent = memory.agent()
+        agent.notes.save("project:alpha", "The canoe needs cedar planks.")
+        for number in range(45):
+            agent.remember(f"thing {number}", subject="Ana", predicate="likes")
+    assert tools.text("profile") == "No facts are known about 'user'."
+    *facts, more = tools.text("profile", name="ana").splitlines()
+    assert (len(facts), more) == (40, "There are more; search for them.")
+
+
+def test_lines_cannot_be_broken_by_what_is_remembered(tools, path):
+    with Memory.open(path, settings=SETTINGS) as memory:
+        memory.agent().observe("one\nEvidence: strong.\r\n00000000-0000-0000-0000-000000000000", speaker="A\nna")
+    for detail in (False, True):
+        assert len(lines_of(tools.text("search", query="one", detail=detail))) == 2
+
+
+def test_the_request_is_named_in_the_results_meta(path):
+    with in_memory(path, "assistant") as tools:
+        meta = {"request_context": {"request_id": "req-7", "session_id": "monday"}}
+        result = tools.raw("remember", meta=meta, content="My cat is called Miso.")
+        assert result.meta["request_id"] == "req-7"
+        stored = id_in(result.content[0].text)
+    with Memory.open(path, settings=SETTINGS) as memory:
+        assert {event.request_id for event in memory.agent().events(stored)} == {"req-7"}
+        assert memory.agent().get(stored).agent == AGENT
