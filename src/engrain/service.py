@@ -90,12 +90,12 @@ class Memory(Maintenance):
 
         settings = settings or load()
         ranking = settings.retrieval
-        shipped = apply_weights(score=ranking.score_weights.model_dump(), hybrid=ranking.hybrid_weights.model_dump())
+        shipped = apply_weights(score=ranking.score_weights.to_dict(), hybrid=ranking.hybrid_weights.to_dict())
         presets = add_custom(ranking.presets, shipped)
         workers = Workers(max_parallel=settings.llm.max_parallel)
         checked_embedder = wrap_embedder(embedder)
         usable, without_vectors = check_compatibility(store, checked_embedder)
-        self._decay_policy = DecayPolicy(**settings.decay.model_dump())
+        self._decay_policy = DecayPolicy(**settings.decay.to_dict())
         self._settings = settings
         self._process = os.getpid()
         self._changing = threading.Lock()

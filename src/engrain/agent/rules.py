@@ -104,7 +104,7 @@ class Rules(View):
 
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
         parts, name = self._parts(), checks.name(id_, name="id")
-        thresholds = Thresholds(**parts.settings.maturity.model_dump())
+        thresholds = Thresholds(**parts.settings.maturity.to_dict())
         act = new_act(parts, self._caller)
         marked = parts.store.write(act, changes.mark, name, outcome, reason=reason, thresholds=thresholds)
         if marked is None:

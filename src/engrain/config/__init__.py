@@ -9,8 +9,7 @@ from functools import reduce
 from operator import getitem
 from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import SecretStr, ValidationError
-
+from engrain.config.section import InvalidSetting, Secret
 from engrain.config.sources import CALLER, CONFIG_VARIABLE, TOML_FILE, Source, sources
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings, default_location, fields
 from engrain.errors import InvalidInput
@@ -18,8 +17,6 @@ from engrain.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
-
-    from pydantic_core import ErrorDetails
 
 __all__ = [
     "CALLER",
@@ -82,11 +79,11 @@ def warnings(values: Mapping[str, Any] | None = None, *, file: str | Path | None
 def effective(values: Mapping[str, Any] | None = None, *, file: str | Path | None = None) -> list[Effective]:
     """Every setting as `load` has it, in the order of the tree; a table of several sources names all of them."""
     loaded = sources(values, file)
-    settings = _merge(loaded).model_dump(mode="json")
+    settings = _merge(loaded).to_dict()
     return [_effective(name, settings, loaded) for name in fields()]
 
 
-def key_for(spec: str, *, url: str | None, key: SecretStr | None) -> SecretStr | None:
+def key_for(spec: str, *, url: str | None, key: Secret | None) -> Secret | None:
     """Key of an engine: that of the settings, else of its provider's variable (OPENAI_API_KEY and the like).
 
     The variable's key is sent to the provider's own address only.
@@ -95,7 +92,7 @@ def key_for(spec: str, *, url: str | None, key: SecretStr | None) -> SecretStr |
     if key is not None or url is not None or variable is None:
         return key
     value = os.environ.get(variable)
-    return SecretStr(value) if value else None
+    return Secret(value) if value else None
 
 
 def describe_missing_key(settings: Settings) -> str | None:
@@ -110,7 +107,7 @@ def describe_missing_key(settings: Settings) -> str | None:
 def _effective(name: str, settings: dict[str, Any], loaded: Iterable[Source]) -> Effective:
     path = name.split(".")
     value: Any = reduce(getitem, path, settings)
-    if SecretStr in get_args(fields()[name].annotation):
+    if Secret in get_args(fields()[name].annotation):
         value = "not set" if value is None else "set"
     origins = _origins(path, loaded) or [DEFAULT]
     return Effective(name, value, ", ".join(origins) if isinstance(value, dict) else origins[0])
@@ -122,8 +119,8 @@ def _merge(loaded: Iterable[Source]) -> Settings:
         merged = _under(merged, source.values)
     try:
         return Settings(**merged)
-    except ValidationError as error:
-        raise InvalidInput(_describe_error(error.errors()[0], loaded)) from error
+    except InvalidSetting as error:
+        raise InvalidInput(_describe_error(error, loaded)) from error
 
 
 def _under(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,14 +132,14 @@ def _under(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]
     return both
 
 
-def _describe_error(error: ErrorDetails, loaded: Iterable[Source]) -> str:
-    path = [str(part) for part in error["loc"]]
-    name, value = ".".join(path), repr(error["input"])
+def _describe_error(error: InvalidSetting, loaded: Iterable[Source]) -> str:
+    path = error.path
+    name, value = ".".join(path), repr(error.value)
     is_section = name not in fields()
     origins = _origins(path, loaded)
     shown = "" if is_section or path[-1] in _SECRET or "://" in value else f" = {value:.80}"
     origin = ", ".join(origins) if is_section else origins[0]
-    return f"setting {name}{shown}, given by {origin}: {error['msg'].removeprefix('Value error, ')}"
+    return f"setting {name}{shown}, given by {origin}: {error}"
 
 
 def _origins(path: Sequence[str], loaded: Iterable[Source]) -> list[str]:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
 
-from pydantic import AfterValidator, Field
-
-from engrain.config.section import Section
+from engrain.config.section import Section, setting
 
 _CRON_FIELDS = 5
 
@@ -41,31 +38,37 @@ def _parse_time_zone(value: str) -> str:
     return value
 
 
-Cron = Annotated[str, AfterValidator(_parse_cron)]
-TimeZone = Annotated[str, AfterValidator(_parse_time_zone)]
-
-
 class Schedules(Section):
     """Schedules of jobs, as cron expressions: minute, hour, day, month, weekday; empty for never."""
 
-    enrichment: Cron = Field(default="0 2 * * *", description="When memories are searched for names again")
-    consolidation: Cron = Field(default="0 3 * * *", description="When facts and rules are learned from episodes")
-    decay: Cron = Field(default="0 4 * * *", description="When facts and rules fade and expire")
-    reflection: Cron = Field(default="0 3 * * 0", description="When reflections are written")
-    cleanup: Cron = Field(default="30 4 * * *", description="When expired and surplus episodes are removed")
-    compaction: Cron = Field(default="0 5 * * *", description="When the database is compacted and old jobs are removed")
-    backup: Cron = Field(default="30 5 * * *", description="When a backup is written, if `jobs.backup_folder` is set")
+    enrichment: str = setting(
+        default="0 2 * * *", parse=_parse_cron, description="When memories are searched for names again"
+    )
+    consolidation: str = setting(
+        default="0 3 * * *", parse=_parse_cron, description="When facts and rules are learned from episodes"
+    )
+    decay: str = setting(default="0 4 * * *", parse=_parse_cron, description="When facts and rules fade and expire")
+    reflection: str = setting(default="0 3 * * 0", parse=_parse_cron, description="When reflections are written")
+    cleanup: str = setting(
+        default="30 4 * * *", parse=_parse_cron, description="When expired and surplus episodes are removed"
+    )
+    compaction: str = setting(
+        default="0 5 * * *", parse=_parse_cron, description="When the database is compacted and old jobs are removed"
+    )
+    backup: str = setting(
+        default="30 5 * * *", parse=_parse_cron, description="When a backup is written, if `jobs.backup_folder` is set"
+    )
 
 
 class Jobs(Section):
     """Background jobs of workers: schedules, leases, retries and backups."""
 
     schedules: Schedules = Schedules()
-    timezone: TimeZone = Field(default="UTC", description="The time zone of the schedules")
-    poll_s: float = Field(default=5.0, gt=0, le=3_600, description="How often a worker looks for due jobs")
-    lease_s: float = Field(default=60.0, ge=1, le=86_400, description="How long a silent worker keeps its job")
-    max_attempts: int = Field(default=5, ge=1, le=100, description="How often a job is tried before it is given up")
-    retry_pause_s: float = Field(default=60.0, ge=0, le=86_400, description="First pause after a failure; it doubles")
-    retention_days: float = Field(default=90.0, ge=0, le=36_500, description="How many days finished jobs stay")
-    backup_folder: str | None = Field(default=None, description="Folder that backups are written to; None for none")
-    backup_keep: int = Field(default=7, ge=1, le=10_000, description="How many of the newest backups stay there")
+    timezone: str = setting(default="UTC", parse=_parse_time_zone, description="The time zone of the schedules")
+    poll_s: float = setting(default=5.0, gt=0, le=3_600, description="How often a worker looks for due jobs")
+    lease_s: float = setting(default=60.0, ge=1, le=86_400, description="How long a silent worker keeps its job")
+    max_attempts: int = setting(default=5, ge=1, le=100, description="How often a job is tried before it is given up")
+    retry_pause_s: float = setting(default=60.0, ge=0, le=86_400, description="First pause after a failure; it doubles")
+    retention_days: float = setting(default=90.0, ge=0, le=36_500, description="How many days finished jobs stay")
+    backup_folder: str | None = setting(default=None, description="Folder that backups are written to; None for none")
+    backup_keep: int = setting(default=7, ge=1, le=10_000, description="How many of the newest backups stay there")

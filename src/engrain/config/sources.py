@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from pydantic_settings import EnvSettingsSource, SettingsError
+from typing import Any, get_origin
 
 from engrain.config import names, predecessors, trust
-from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings
+from engrain.config.section import Section
+from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings, section
 from engrain.errors import InvalidInput
 
 TOML_FILE = "engrain.toml"
@@ -61,13 +60,12 @@ def _all_text(values: Mapping[object, object]) -> bool:
 
 
 def _as_dict(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested dicts from any mappings, as pydantic accepts no others."""
+    """Nested dicts from any mappings, as sections are made of dicts."""
     return {name: _as_dict(inner) if isinstance(inner, Mapping) else inner for name, inner in values.items()}
 
 
 def _environment() -> Iterator[Source]:
-    """One source for each variable, so that errors can name it; pydantic-settings reads variables in any case."""
-    reader = EnvSettingsSource(Settings)
+    """One source for each variable, in any case, so that errors can name it."""
     paths = {
         variable: variable.upper().removeprefix(ENV_PREFIX).lower().split(ENV_DELIMITER)
         for variable in os.environ
@@ -75,15 +73,29 @@ def _environment() -> Iterator[Source]:
     }
     for variable in sorted(paths, key=lambda name: (-len(paths[name]), name)):
         path = paths[variable]
-        names.check(_nested(path), origin=variable)
-        reader.env_vars = {variable.lower(): os.environ[variable]}
-        try:
-            values = reader()
-        except SettingsError as error:
-            name = ".".join(path)
-            raise InvalidInput(f"setting {name}, given by {variable}, is no JSON, as a table there must be") from error
+        names.check(_nested(path, {}), origin=variable)
+        value: Any = os.environ[variable]
+        if _is_table(path):
+            try:
+                value = json.loads(value)
+            except ValueError as error:
+                name = ".".join(path)
+                raise InvalidInput(f"setting {name}, given by {variable}, is no JSON, as a table must be") from error
+        values = _nested(path, value)
         names.check(values, origin=variable)
         yield Source(variable, values)
+
+
+def _is_table(path: list[str]) -> bool:
+    """True for a section, and for a setting that holds several values; a variable has those as JSON."""
+    model: type[Section] | Section = Settings
+    for name in path[:-1]:
+        inner = section(model, name)
+        if inner is None:
+            return False
+        model = inner
+    declared = model.declared[path[-1]]
+    return isinstance(declared, Section) or get_origin(declared.annotation) in {dict, list, tuple}
 
 
 def _is_ours(variable: str) -> bool:
@@ -93,9 +105,9 @@ def _is_ours(variable: str) -> bool:
     )
 
 
-def _nested(path: list[str]) -> dict[str, Any]:
-    """`{"a": {"b": {}}}` for a path of a and b."""
-    return {path[0]: _nested(path[1:])} if path else {}
+def _nested(path: list[str], value: Any) -> Any:
+    """`{"a": {"b": value}}` for a path of a and b."""
+    return {path[0]: _nested(path[1:], value)} if path else value
 
 
 def _file(named: str | Path | None) -> Iterator[Source]:
@@ -160,6 +172,8 @@ def _absolute(path: str | Path) -> Path:
 
 
 def _parsed(path: Path, content: bytes) -> dict[str, Any]:
+    import tomllib  # only where there is a file
+
     try:
         return tomllib.loads(content.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -6,11 +6,8 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
-import platformdirs
 
 from engrain.errors import UntrustedSettings
 
@@ -54,7 +51,7 @@ def check(path: Path, content: bytes, status: os.stat_result, values: Mapping[st
 def is_trusted(path: Path, content: bytes) -> bool:
     """True where this content of the file was trusted."""
     with contextlib.suppress(OSError):
-        return _record(path).read_text(encoding="utf-8").partition(" ")[0] == sha256(content).hexdigest()
+        return _record(path).read_text(encoding="utf-8").partition(" ")[0] == _digest(content)
     return False
 
 
@@ -66,7 +63,7 @@ def trust(path: Path, content: bytes) -> None:
     with contextlib.suppress(FileNotFoundError):
         new.unlink()
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(f"{sha256(content).hexdigest()}  {path.resolve()}\n")  # as sha256sum -c reads it
+        file.write(f"{_digest(content)}  {path.resolve()}\n")  # as sha256sum -c reads it
     new.replace(record)
 
 
@@ -97,8 +94,16 @@ def exposure(*, owner: int, mode: int, user: int) -> str | None:
     return None
 
 
+def _digest(content: bytes) -> str:
+    from hashlib import sha256  # only where there is a settings file
+
+    return sha256(content).hexdigest()
+
+
 def _record(path: Path) -> Path:
-    name = sha256(os.fsencode(path.resolve())).hexdigest()
+    import platformdirs
+
+    name = _digest(os.fsencode(path.resolve()))
     return Path(platformdirs.user_config_dir("engrain", appauthor=False)) / "trusted" / name
 
 

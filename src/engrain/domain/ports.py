@@ -19,6 +19,12 @@ TokenCounter = Callable[[str], int]
 EmbedRole = Literal["query", "document"]
 
 
+class SecretText(Protocol):
+    """A key or passphrase that no message shows."""
+
+    def get_secret_value(self) -> str: ...
+
+
 class Embedder(Protocol):
     """Turns texts into vectors whose dot product is their similarity."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
+    from engrain.domain.ports import SecretText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class ServiceAddress:
     """
 
     url: str | None = None
-    key: SecretStr | None = None
+    key: SecretText | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class EndpointConfig:
     """The full address of one endpoint, its key, and the names of the settings that error messages point to."""
 
     url: str
-    key: SecretStr | None
+    key: SecretText | None
     url_setting: str
     key_setting: str
     needs_key: bool

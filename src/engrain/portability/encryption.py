@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    from pydantic import SecretStr
+
+    from engrain.domain.ports import SecretText
 
 _MAGIC = b"engrain encrypted backup 1\n"
 _SALT_BYTES, _TAG_BYTES = 16, 16
@@ -153,7 +154,7 @@ class _DecryptedFile(io.RawIOBase):
             ) from error
 
 
-def load_cipher(passphrase: SecretStr | None, key_file: str | None) -> Cipher | None:
+def load_cipher(passphrase: SecretText | None, key_file: str | None) -> Cipher | None:
     """Load the cipher of the settings; None where they name no secret.
 
     Raises:

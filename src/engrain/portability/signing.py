@@ -17,9 +17,8 @@ import platformdirs
 from engrain.errors import Forbidden, InvalidInput, StorageError, UnusableBackup
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from engrain.domain.access.keys import Grant
+    from engrain.domain.ports import SecretText
 
 _KEY_BYTES = 32
 _NAME_BYTES = 8
@@ -52,7 +51,7 @@ class SigningConfig:
     """Place of the key: the settings' own, else their file, else one beside the database at `location`."""
 
     location: str
-    key: SecretStr | None = None
+    key: SecretText | None = None
     key_file: str | None = None
 
     def load_key(self) -> SigningKey:

@@ -139,7 +139,7 @@ def test_what_a_rule_has_to_show_can_be_said():
 
 
 def test_the_settings_begin_where_the_rules_do():
-    assert Thresholds(**Maturity().model_dump()) == Thresholds()
+    assert Thresholds(**Maturity().to_dict()) == Thresholds()
 
 
 @given(st.sampled_from(["anti_pattern"]), COUNTS, SHARES)

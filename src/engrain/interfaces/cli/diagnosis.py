@@ -55,7 +55,7 @@ def examine(invocation: Invocation) -> dict[str, Any]:
         "memory": memory,
         "permissions": _permissions(path_of(settings.db), problems),
         "embedder": tried,
-        "settings": {**settings.model_dump(mode="json"), "db": mask_password(settings.db)},
+        "settings": {**settings.to_dict(), "db": mask_password(settings.db)},
         "notes": notes,
         "problems": problems,
     }
