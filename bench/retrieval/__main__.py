@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from bench.retrieval import (
     budgets,
@@ -16,29 +16,25 @@ from bench.retrieval import (
     comparison,
     evidence,
     findings,
-    locomo,
-    longmemeval,
     peers,
     pools,
     runner,
     variants,
 )
-from bench.retrieval.corpus import Conversation, Corpus, UnknownData
+from bench.retrieval.corpus import UnknownData
+from bench.retrieval.data_files import FORMATS, drop_apart, load_corpus, narrow
 from bench.retrieval.vector_cache import CachedEmbedder
 from engrain import EngrainError, engines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from bench.retrieval.corpus import Corpus
     from bench.retrieval.runner import Run, Say
 
 Report: TypeAlias = tuple[str, object]
 """What is printed, and the same as JSON."""
 
-_FORMATS: Mapping[str, tuple[Callable[[object], bool], Callable[[Any], Corpus]]] = {
-    "locomo": (locomo.recognises, locomo.load),
-    "longmemeval": (longmemeval.recognises, longmemeval.load),
-}
 # The default and what it is made of, alone and fused the usual way: a minute for LoCoMo once its vectors are cached.
 _USUAL = (variants.DEFAULT, "semantic", "keyword", "hybrid")
 
@@ -47,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the data, run it, print the table; 2 where the data or an argument is of no use."""
     asked = _parser().parse_args(arguments)
     try:
-        corpus = _narrowed(_load(asked.data, asked.format), asked.conversations, asked.limit_questions)
+        corpus = narrow(load_corpus(asked.data, asked.format), asked.conversations, asked.limit_questions)
         printed, found = _measured(corpus, asked)
     except (EngrainError, UnknownData, pools.NotReproduced, OSError) as error:
         print(f"bench.retrieval: {error}", file=sys.stderr)
@@ -61,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=__doc__)
     parser.add_argument("data", type=Path, metavar="DATA", help="LoCoMo's or LongMemEval's JSON file")
-    parser.add_argument("--format", choices=["auto", *_FORMATS], default="auto", help="what DATA is (default: see)")
+    parser.add_argument("--format", choices=["auto", *FORMATS], default="auto", help="what DATA is (default: see)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--presets", nargs="+", metavar="NAME", help=f"these, or all of them (default: {' '.join(_USUAL)})"
@@ -104,46 +100,6 @@ def _positive(text: str) -> int:
     return value
 
 
-def _load(path: Path, format_name: str) -> Corpus:
-    try:
-        samples = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UnknownData(f"{path} is not JSON: {error}") from error
-    for name, (recognises, load) in _FORMATS.items():
-        if format_name in ("auto", name) and recognises(samples):
-            return load(samples)
-    expected = "LoCoMo's list of samples or LongMemEval's list of questions" if format_name == "auto" else format_name
-    raise UnknownData(f"{path} is not {expected}")
-
-
-def _narrowed(corpus: Corpus, numbers: Sequence[int] | None, most: int | None) -> Corpus:
-    """The corpus with those conversations alone, and its first questions; a conversation nobody asks of is left out."""
-    kept: list[Conversation] = []
-    left = most
-    for number, conversation in enumerate(corpus.conversations, start=1):
-        if numbers is None or number in numbers:
-            questions = conversation.questions[:left]
-            left = None if left is None else left - len(questions)
-            if questions:
-                kept.append(replace(conversation, questions=questions))
-    if not kept:
-        raise UnknownData(f"no question is left to ask: the data has {len(corpus.conversations)} conversations")
-    return replace(corpus, conversations=tuple(kept))
-
-
-def _counting(corpus: Corpus) -> Corpus:
-    """The corpus without the questions apart: differences are of the others, and every variant costs time."""
-    kept = [
-        replace(
-            conversation, questions=tuple(one for one in conversation.questions if one.category not in corpus.apart)
-        )
-        for conversation in corpus.conversations
-    ]
-    if not any(each.questions for each in kept):
-        raise UnknownData("every question left is of a category apart, which is not asked here")
-    return replace(corpus, conversations=tuple(each for each in kept if each.questions))
-
-
 def _measured(corpus: Corpus, asked: argparse.Namespace) -> Report:
     started = time.monotonic()
 
@@ -162,7 +118,7 @@ def _measured(corpus: Corpus, asked: argparse.Namespace) -> Report:
         if asked.peers is not None:
             return _beside_peers(corpus, asked, embedder, say)
         if asked.ablations:
-            corpus, chosen = _counting(corpus), (variants.default(), *variants.ablations())
+            corpus, chosen = drop_apart(corpus), (variants.default(), *variants.ablations())
         else:
             chosen = variants.of_presets(asked.presets or _USUAL)
         found = runner.run(corpus, chosen, embedder=embedder, say=say, db=asked.db)
@@ -194,7 +150,7 @@ def _beside_peers(corpus: Corpus, asked: argparse.Namespace, embedder: CachedEmb
 
 
 def _within_budgets(corpus: Corpus, asked: argparse.Namespace, embedder: CachedEmbedder | None, say: Say) -> Report:
-    corpus = _counting(corpus)
+    corpus = drop_apart(corpus)
     with runner.remembered(corpus, embedder=embedder, say=say, db=asked.db) as (memory, _):
         judged = budgets.judge(memory, corpus, asked.budget, say)
     return budgets.table(judged), budgets.as_json(judged)

@@ -57,13 +57,17 @@ def judge(memory: Memory, corpus: Corpus, budgets: Sequence[int], say: Say) -> t
     return tuple(judged)
 
 
-def standing(block: ContextBlock) -> frozenset[Place]:
-    """The turns that stand in a block whole."""
-    return frozenset(
-        (memory.session, memory.turn)
-        for memory in block.memories
-        if isinstance(memory, Episode) and memory.session is not None and memory.id not in block.clipped
-    )
+def standing(block: ContextBlock, learned_from: Mapping[str, frozenset[Place]] | None = None) -> frozenset[Place]:
+    """The turns that stand in a block whole, and those of `learned_from`, by the id of a fact that does."""
+    turns: set[Place] = set()
+    for memory in block.memories:
+        if memory.id in block.clipped:
+            continue
+        if isinstance(memory, Episode) and memory.session is not None:
+            turns.add((memory.session, memory.turn))
+        elif learned_from is not None:
+            turns |= learned_from.get(memory.id, frozenset())
+    return frozenset(turns)
 
 
 def as_json(judged: Sequence[Filled]) -> dict[str, object]:

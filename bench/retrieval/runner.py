@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bench.retrieval.variants import Variant
     from bench.retrieval.vector_cache import CachedEmbedder
     from engrain import Agent, Hit
+    from engrain.domain.ports import LLM
 
 LIMIT = max(measures.DEPTHS)
 # The bench remembers vectors itself, and counts what a question's took each time it is asked.
@@ -95,9 +96,11 @@ def run(
 
 @contextmanager
 def remembered(
-    corpus: Corpus, *, embedder: CachedEmbedder | None, say: Say, db: str | None = None
+    corpus: Corpus, *, embedder: CachedEmbedder | None, say: Say, db: str | None = None, llm: LLM | str | None = None
 ) -> Iterator[tuple[Memory, Ingest]]:
     """A memory that holds the corpus, one agent for each conversation, at the moment of its last turn.
+
+    `llm` is the language model that learns from it when it is told to, the settings' own by default.
 
     Raises:
         NotRemembered: an import did not take every turn.
@@ -106,7 +109,11 @@ def remembered(
     with (
         tempfile.TemporaryDirectory(prefix="engrain-bench-") as folder,
         Memory.open(
-            db or Path(folder) / "bench.db", settings=_SETTINGS, embedder=embedder or "none", clock=lambda: last
+            db or Path(folder) / "bench.db",
+            settings=_SETTINGS,
+            embedder=embedder or "none",
+            llm=llm,
+            clock=lambda: last,
         ) as memory,
     ):
         yield memory, _ingest(memory, corpus, Path(folder), embedder=embedder, say=say)

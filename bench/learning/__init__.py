@@ -1,0 +1,1 @@
+"""Bench of learning: facts that a language model learns from a conversation, and evidence found with their help."""
