@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bench.retrieval.index_changes import IndexChange
+    from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
     from engrain.retrieval.presets import Preset
     from engrain.service import Memory
@@ -83,7 +84,7 @@ def agent(memory: Memory, name: str, mine: Iterable[Variant], *, now: datetime |
 class _Uncounted(References):
     """References that nobody counts."""
 
-    def add(self, act: Act, ids: Sequence[str]) -> None:
+    def add(self, act: Act, memories: Sequence[MemoryRecord]) -> None:
         """Nothing."""
 
 

@@ -319,7 +319,7 @@ class Memory(Maintenance):
             parts.learner.close()
             parts.workers.close()
             fail_open.close(parts)
-            parts.references.flush()
+            parts.references.close()
             parts.queue.close(flush=flush)
         finally:
             parts.store.close()

@@ -104,6 +104,7 @@ WRITES: dict[str, Callable[..., Any]] = {
     "put_related": _put_related,
     "supersede": arrivals.supersede,
     "touch": changes.touch,
+    "count_references": changes.count_references,
     "confirm": changes.confirm,
     "age": changes.age,
     "mark": changes.mark,

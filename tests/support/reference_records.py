@@ -121,6 +121,10 @@ class ReferenceRecords:
             entry.memory = replace(entry.memory, reference_count=count, last_referenced_at=act.at)
         return [entry.memory for entry in touched]
 
+    def count_references(self, act: Act, references: Sequence[tuple[str, str, datetime]]) -> None:
+        for _, id_, at in references:
+            self.touch(replace(act, at=at), [id_])
+
     def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
         for entry in self._entries.named(act.caller, [id_]):
             before = entry.memory

@@ -102,6 +102,9 @@ WRITES = {
     "supersede several": lambda store: store.supersede(act(), fact("Porto"), [LISBON.id, TEA.id]),
     "flush_index": lambda store: (put(store, [episode("One more.", session="monday")]), store.flush_index()),
     "touch": lambda store: store.touch(act(), ["one", LISBON.id]),
+    "count_references": lambda store: store.count_references(
+        act(), [("episode", "one", NOON), ("fact", LISBON.id, NOON)]
+    ),
     "confirm": lambda store: store.confirm(act(), TRAM.id),
     "mark": lambda store: [store.mark(act(), TRAM.id, "harmful", reason="late") for _ in range(3)],
     "sweep": lambda store: [

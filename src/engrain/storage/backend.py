@@ -71,6 +71,9 @@ class Backend(Database, Protocol):
     def new_index(self) -> SearchIndex:
         """Return the search index of one unit of work."""
 
+    def has_unindexed(self, tx: Transaction) -> bool:
+        """Tell whether anything was left for later."""
+
     def flush_index(self) -> int:
         """Index what was left for later, at most 1,000 memories; returns their number."""
 

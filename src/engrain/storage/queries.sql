@@ -278,6 +278,21 @@ ORDER BY created_at DESC, id DESC LIMIT :limit;
 -- Forget a rule: its metadata says so
 UPDATE rules SET metadata = :metadata, invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
+-- count_references_to_episode --
+-- Count references to an episode, if it is in some scopes
+UPDATE episodes SET reference_count = reference_count + :count, last_referenced_at = :at
+WHERE tenant_id = :tenant_id AND id = :id AND +scope IN :scopes;
+
+-- count_references_to_fact --
+-- Count references to a fact, if it is in some scopes
+UPDATE facts SET reference_count = reference_count + :count, last_referenced_at = :at
+WHERE tenant_id = :tenant_id AND id = :id AND +scope IN :scopes;
+
+-- count_references_to_rule --
+-- Count references to a rule, if it is in some scopes
+UPDATE rules SET reference_count = reference_count + :count, last_referenced_at = :at
+WHERE tenant_id = :tenant_id AND id = :id AND +scope IN :scopes;
+
 -- confirm_fact --
 -- Confirm a fact
 UPDATE facts SET metadata = :metadata, last_confirmed_at = :at WHERE tenant_id = :tenant_id AND id = :id;

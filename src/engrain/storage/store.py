@@ -88,18 +88,26 @@ class SqlStore:
         Where the database cannot be written now, `index_is_behind` of the snapshot is true: the newest memories are
         found by their own words alone.
         """
-        backend, is_behind = self.backend, False
+        backend, is_current, is_behind = self.backend, False, False
+
+        def attempt(db: Connection) -> tuple[_Result] | None:
+            snapshot = Snapshot(db, caller, backend, {})
+            if not is_current and backend.has_unindexed(snapshot):
+                return None
+            snapshot.index_is_behind = is_behind
+            return (work(snapshot, *arguments, **options),)
+
+        found = backend.read(caller.tenant_id, attempt, user_id=caller.user_id)
+        if found is not None:
+            return found[0]
+        is_current = True
         try:
             backend.flush_index()
         except (DatabaseBusy, DatabaseReadOnly):
             is_behind = True
-
-        def attempt(db: Connection) -> _Result:
-            snapshot = Snapshot(db, caller, backend, {})
-            snapshot.index_is_behind = is_behind
-            return work(snapshot, *arguments, **options)
-
-        return backend.read(caller.tenant_id, attempt, user_id=caller.user_id)
+        found = backend.read(caller.tenant_id, attempt, user_id=caller.user_id)
+        assert found is not None
+        return found[0]
 
     def write(
         self,

@@ -1,6 +1,8 @@
 """What recall does besides searching: counts what was found, and takes rankings of one's own."""
 
 import json
+import subprocess
+import sys
 import threading
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +15,7 @@ from engrain.config import load
 from engrain.domain.records import Degraded
 from engrain.errors import DatabaseReadOnly, InvalidInput
 from engrain.service import Memory
-from engrain.storage.write.changes import touch
+from engrain.storage.write.changes import count_references
 from tests.support.clock import Clock
 from tests.support.one_call import OneCall
 from tests.support.races import run_together
@@ -91,6 +93,17 @@ def test_what_was_found_last_is_counted_when_the_memory_is_closed(tmp_path):
         assert memory.agent("aide").get(turn.id).reference_count == 2
 
 
+@pytest.mark.req("B08.3")
+def test_what_was_found_last_is_counted_when_the_process_ends_with_its_memory_open(tmp_path):
+    script = (
+        "import sys; from engrain import Memory; agent = Memory.open(sys.argv[1], embedder='none').agent('aide'); "
+        "agent.observe('tram'); agent.recall('tram')"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.db")], check=True)
+    with Memory.open(tmp_path / "a.db", embedder="none") as memory:
+        assert [hit.memory.reference_count for hit in memory.agent("aide").recall("tram")] == [1]
+
+
 def test_a_question_about_the_past_counts_nothing(memory):
     agent = memory.agent("aide")
     turn = agent.observe("tram")
@@ -127,7 +140,7 @@ def test_a_ranking_by_recency_sees_the_references_of_every_recall_before_it(memo
 def test_a_database_that_cannot_be_written_answers_and_tells_what_was_not_counted():
     class ReadOnly(InMemoryStore):
         def write(self, act, work, *arguments):
-            if work is touch:
+            if work is count_references:
                 raise DatabaseReadOnly("read-only")
             return self.store.write(act, work, *arguments)
 

@@ -1,10 +1,14 @@
 """What a recall asks of a file, counted in statements."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from engrain.agent.reads.search import count_references
+from engrain.agent.wiring.usage import References
+from engrain.agent.wiring.workers import Workers
 from engrain.context.recipes import RECIPES
+from engrain.domain.requests import Act
 from engrain.engines.callables import CallableEmbedder
 from engrain.retrieval.presets import PRESETS
 from engrain.service import Memory
@@ -56,14 +60,17 @@ def test_more_memories_take_no_more_statements(memory, store):
     assert len(ran) <= MOST_STATEMENTS, "\n".join(ran)
 
 
-def test_the_references_of_an_answer_are_one_statement_a_kind(memory, store):
+def test_the_references_of_several_answers_are_one_transaction_and_a_statement_for_each_memory(memory, store):
+    references = References(store.store, Workers())
     agent = memory.agent("aide")
-    answer = agent.recall("tram river", limit=20)
-    memory.parts.references.flush()
+    memories = [hit.memory for hit in agent.recall("tram river", limit=20)]
     with statements(store) as ran:
-        count_references(memory.parts, agent.caller, [hit.memory for hit in answer])
-        memory.parts.references.flush()
-    assert [sql.split()[0] for sql in ran if sql] in ([], ["BEGIN", "UPDATE", "UPDATE", "UPDATE", "COMMIT"])
+        for session in ("monday", "friday", "sunday"):
+            caller = replace(agent.caller, session=session, request_id=session)
+            references.add(Act(caller=caller, at=memory.parts.clock()), memories)
+        assert not ran
+        references.close()
+    assert [sql.split()[0] for sql in ran] == ["BEGIN", "SELECT", *["UPDATE"] * len(memories), "COMMIT"]
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))

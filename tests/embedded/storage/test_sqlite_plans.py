@@ -247,7 +247,11 @@ def test_every_statement_is_used():
     folder = files("engrain.storage")
     rooms = [folder, *(path for path in folder.iterdir() if path.is_dir() and path.name != "postgres")]
     code = "".join(path.read_text() for room in rooms for path in room.iterdir() if path.name.endswith(".py"))
-    composed = {f"{deed}_{kind}" for deed in ("age", "confirm", "erase") for kind in ("episode", "fact", "rule")}
+    composed = {
+        f"{deed}_{kind}"
+        for deed in ("age", "confirm", "count_references_to", "erase")
+        for kind in ("episode", "fact", "rule")
+    }
     composed |= {f"set_{kind}_confirmation" for kind in ("fact", "rule")}
     assert [name for name in SQL if f'"{name}"' not in code and name not in composed] == []
     assert not OWN.keys() & load_sql("engrain.storage", "queries.sql").keys()

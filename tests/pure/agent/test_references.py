@@ -18,7 +18,8 @@ class ByHand:
     def __init__(self):
         self.asked = []
 
-    def run_later(self, work):
+    def run_after(self, seconds, work):
+        assert 0 < seconds < 1
         self.asked.append(work)
 
 
@@ -45,8 +46,8 @@ def not_counted():
 def test_nothing_is_counted_before_it_is_time_and_once_it_is_exactly_once(store, turns):
     workers = ByHand()
     references = References(store, workers)
-    references.add(act(LATER), [turns[0].id, turns[1].id])
-    references.add(act(LATER), [turns[0].id])
+    references.add(act(LATER), turns)
+    references.add(act(LATER), turns[:1])
     references.add(act(LATER), [])
     assert counts(store, turns) == [0, 0]
     assert len(workers.asked) == 1
@@ -54,7 +55,7 @@ def test_nothing_is_counted_before_it_is_time_and_once_it_is_exactly_once(store,
     references.flush()
     assert counts(store, turns) == [2, 1]
     assert store.get(CALLER, [turns[0].id])[0].last_referenced_at == LATER
-    references.add(act(LATER), [turns[1].id])
+    references.add(act(LATER), turns[1:])
     assert len(workers.asked) == 2
 
 
@@ -62,14 +63,14 @@ def test_each_answer_is_one_call(turns):
     class Listening(InMemoryStore):
         calls = 0
 
-        def write(self, act_, work, ids):
+        def write(self, act_, work, references):
             self.calls += 1
-            return self.store.write(act_, work, ids)
+            return self.store.write(act_, work, references)
 
     store = Listening()
     put(store, turns)
     references = References(store, ByHand())
-    references.add(act(), [turn.id for turn in turns])
+    references.add(act(), turns)
     references.flush()
     references.flush()
     assert store.calls == 1
@@ -77,7 +78,7 @@ def test_each_answer_is_one_call(turns):
 
 def test_only_what_the_caller_sees_is_counted(store, turns):
     references = References(store, ByHand())
-    references.add(act(caller=Caller(agent="other")), [turns[0].id])
+    references.add(act(caller=Caller(agent="other")), turns[:1])
     references.flush()
     assert counts(store, turns) == [0, 0]
 
@@ -92,7 +93,7 @@ def test_what_cannot_be_counted_is_told_by_the_counter_and_by_nothing_else(reaso
 
     store, before = Refusing(), not_counted()
     references = References(store, ByHand())
-    references.add(act(), [turn.id for turn in turns])
+    references.add(act(), turns)
     references.flush()
     references.flush()
     assert not_counted() - before == 2
@@ -102,15 +103,15 @@ def test_who_settles_waits_for_what_a_worker_is_counting(turns):
     entered, release = threading.Event(), threading.Event()
 
     class Slow(InMemoryStore):
-        def write(self, act_, work, ids):
+        def write(self, act_, work, references):
             entered.set()
             release.wait(30)
-            return self.store.write(act_, work, ids)
+            return self.store.write(act_, work, references)
 
     store, workers = Slow(), Workers()
     put(store, turns)
     references = References(store, workers)
-    references.add(act(), [turns[0].id])
+    references.add(act(), turns[:1])
     assert entered.wait(30)
     threading.Timer(0.05, release.set).start()
     references.flush()

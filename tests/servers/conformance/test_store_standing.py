@@ -43,6 +43,19 @@ def test_looks_add_up_from_what_was_there(store):
 
 
 @pytest.mark.req("B05.6")
+def test_references_of_several_answers_add_up_at_the_time_of_the_last(store):
+    stored = put(store, [replace(each, scope="aide") for each in ONE_OF_EACH])
+    first, second, third = ((each.kind, each.id) for each in stored)
+    references = [(*first, LATER), (*second, LATER), (*first, LATEST), (*first, LATEST), ("rule", "nothing", LATER)]
+    store.count_references(act(LATEST), references)
+    for stranger in STRANGERS:
+        store.count_references(act(LATEST, caller=stranger), [(*third, LATER)])
+    counted = {first[1]: (3, LATEST), second[1]: (1, LATER), third[1]: (0, None)}
+    found = store.get(CALLER, [each.id for each in stored])
+    assert {each.id: (each.reference_count, each.last_referenced_at) for each in found} == counted
+
+
+@pytest.mark.req("B05.6")
 def test_what_is_not_there_is_not_looked_at(store):
     put(store, ONE_OF_EACH)
     assert store.touch(act(LATER), ["nothing"]) == store.touch(act(LATER), []) == []

@@ -43,6 +43,7 @@ WRITES = frozenset(
         "enrich",
         "supersede",
         "touch",
+        "count_references",
         "confirm",
         "doubt",
         "age",

@@ -37,6 +37,9 @@ def attempts(caller, id_, own):
 
     return {
         "touch": lambda store: store.touch(act(caller), [id_]),
+        "references": lambda store: store.count_references(
+            act(caller), [(kind, id_, NOW) for kind in ("episode", "fact", "rule")]
+        ),
         "confirm": lambda store: store.confirm(act(caller), id_),
         "doubt of": lambda store: store.doubt(act(caller), id_, own),
         "doubt by": lambda store: store.doubt(act(caller), own, id_),

@@ -93,7 +93,7 @@ def search_counted(
 
 def count_references(parts: Parts, caller: Caller, memories: Sequence[MemoryRecord]) -> None:
     """Leave one reference to each of these memories to be counted soon."""
-    parts.references.add(Act(caller=caller, at=parts.clock()), [memory.id for memory in memories])
+    parts.references.add(Act(caller=caller, at=parts.clock()), memories)
 
 
 def get_counted(parts: Parts, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:

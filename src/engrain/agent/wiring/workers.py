@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakSet
 
 from engrain.errors import MemoryClosed
 
@@ -28,6 +29,8 @@ class Workers:
         self._free = threading.BoundedSemaphore(_AT_ONCE)
         self._mapping = ThreadPoolExecutor(max_parallel, thread_name_prefix="engrain-fan-out")
         self._thread = threading.local()
+        self._timers: WeakSet[threading.Timer] = WeakSet()
+        self._is_closed = False
 
     def start(self, work: Callable[[], _Result]) -> Callable[[], _Result]:
         """Begin `work`; return a function that waits for its result, or raises its error, as often as it is called.
@@ -49,6 +52,15 @@ class Workers:
             self._threads.submit(work)
         except RuntimeError:  # closed meanwhile
             return
+
+    def run_after(self, seconds: float, work: Callable[[], object]) -> None:
+        """Run `work` in a thread of its own when so many seconds have passed; after `close` it is not run."""
+        if self._is_closed:
+            return
+        timer = threading.Timer(seconds, work)
+        timer.daemon = True  # the end of a process waits for no timer
+        self._timers.add(timer)
+        timer.start()
 
     def map_bounded(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """Return the results of `work` for all items, in their order; `max_parallel` run at once in this Memory.
@@ -76,6 +88,9 @@ class Workers:
 
     def close(self) -> None:
         """Wait for what runs, and leave items of `map_bounded` that have not begun; a second call does nothing."""
+        self._is_closed = True
+        for timer in list(self._timers):
+            timer.cancel()
         self._mapping.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True)
 

@@ -183,9 +183,12 @@ class SqliteBackend:
     def new_index(self) -> index.SqliteIndex:
         return self._index
 
+    def has_unindexed(self, tx: Transaction) -> bool:
+        return tx.one("has_unindexed") == (1,)
+
     def flush_index(self) -> int:
         with self._connections.reading() as db:
-            if not index.unindexed_docs(Transaction(db, STATEMENTS), 1):
+            if not self.has_unindexed(Transaction(db, STATEMENTS)):
                 return 0
         with self._connections.writing() as db:
             return index.index_batch(Transaction(db, STATEMENTS))

@@ -267,6 +267,12 @@ SELECT doc FROM (
     SELECT doc FROM rules WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
 ) ORDER BY doc LIMIT :limit;
 
+-- has_unindexed --
+-- Tell whether any doc is not indexed
+SELECT EXISTS (SELECT 1 FROM episodes WHERE doc > value) OR EXISTS (SELECT 1 FROM facts WHERE doc > value)
+    OR EXISTS (SELECT 1 FROM rules WHERE doc > value)
+FROM sequences WHERE tenant_id = '' AND name = 'settled';
+
 -- set_indexed --
 -- Record that all docs up to this one are indexed
 UPDATE sequences SET value = :doc WHERE tenant_id = '' AND name = 'settled';

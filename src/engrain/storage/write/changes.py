@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from engrain.domain import events
 from engrain.domain.memories import decay
@@ -19,10 +20,15 @@ from engrain.storage.write import sweeps, updates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from engrain.domain.memories.decay import Standing
+    from engrain.domain.records import Kind
     from engrain.domain.rules.maturity import Outcome, Thresholds
     from engrain.storage.unit_of_work import UnitOfWork
+
+    # Of an answer to one of its memories: kind and id of that, and when.
+    Reference: TypeAlias = tuple[Kind, str, datetime]
 
 
 def touch(work: UnitOfWork, ids: Sequence[str]) -> list[MemoryRecord]:
@@ -37,6 +43,17 @@ def touch(work: UnitOfWork, ids: Sequence[str]) -> list[MemoryRecord]:
         )
         found |= {memory.id: memory for memory in map(rows.record, work.ask(statement, bound))}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+
+def count_references(work: UnitOfWork, references: Sequence[Reference]) -> None:
+    """Count references of several answers to memories the caller sees; the last one of a memory sets its time."""
+    counts, last = Counter((kind, id_) for kind, id_, _ in references), {id_: at for _, id_, at in references}
+    bound = work.bindings()
+    for kind in KIND_TABLES:  # memories are locked by kind, then id
+        ids = sorted(id_ for kind_of_id, id_ in counts if kind_of_id == kind)
+        values = [{**bound, "id": id_, "count": counts[kind, id_], "at": work.dialect.time(last[id_])} for id_ in ids]
+        if values:
+            work.run_each(f"count_references_to_{kind}", values)
 
 
 def confirm(work: UnitOfWork, id_: str, *, event_id: str | None = None) -> MemoryRecord | None:
