@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from engrain.engines import CallableEmbedder, ServiceAddress, embedder
 from engrain.engines.embedders.cache import CachingEmbedder
-from engrain.engines.embedders.minilm import FOLDER, MAX_BATCH, MAX_BATCH_TOKENS, MiniLM, batches
+from engrain.engines.embedders.minilm import FOLDER, MAX_BATCH, MAX_BATCH_TOKENS, PACKED_RUNS, MiniLM, batches
 from engrain.engines.embedders.minilm.tokens import MAX_TOKENS, leading_ids, open_tokenizer
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.retrieval.embeddings.checked_embedder import CheckedEmbedder
@@ -238,6 +238,37 @@ class TestMiniLM:
         vectors, engines = zip(*answers, strict=True)
         assert len({id(engine) for engine in engines}) == 1
         assert np.abs(np.concatenate(vectors) - embed(embedder("minilm"), "hello")).max() < 1e-6
+
+    def test_unpacks_its_weights_for_several_texts_or_after_a_few_calls(self):
+        fresh = MiniLM()
+        for _ in range(PACKED_RUNS):
+            embed(fresh, "hello")
+            assert not fresh._engine.is_unpacked
+        embed(fresh, "hello")
+        assert fresh._engine.is_unpacked
+        several = MiniLM()
+        embed(several, "hello", "there")
+        assert several._engine.is_unpacked
+
+    @pytest.mark.parametrize("text", ["hello", "a longer sentence about Lisbon, music and trains", "word " * 300, ""])
+    def test_gives_a_first_text_the_vector_of_any_other(self, text):
+        fresh = MiniLM()
+        first = embed(fresh, text)
+        assert not fresh._engine.is_unpacked
+        assert np.abs(first - embed(embedder("minilm"), text, "another")[:1]).max() < 1e-6
+
+    def test_a_first_text_takes_half_the_memory(self):
+        """Unpacked weights are 42 MB, and twice that while a session is made."""
+        program = (
+            "import sys, re; from pathlib import Path; from engrain.engines import embedder\n"
+            "embedder('minilm').embed(['hello', 'there'][: int(sys.argv[1])], role='query')\n"
+            "print(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1])"
+        )
+        peaks_kb = [
+            int(subprocess.run([sys.executable, "-c", program, str(texts)], capture_output=True, check=True).stdout)
+            for texts in (1, 2)
+        ]
+        assert peaks_kb[0] < peaks_kb[1] - 90_000
 
     def test_ships_the_files_it_was_built_with(self):
         facts = json.loads((FOLDER / "provenance.json").read_bytes())
