@@ -9,7 +9,7 @@ import pytest
 from engrain.domain.records import Caller
 from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
 from engrain.learning.consolidation.learned_facts import read_statement_time
-from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan
+from engrain.learning.consolidation.planner import BatchContext, KnownMemories, list_slot_facts, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
 from tests.support.sample_records import NOON, episode, fact, rule
 
@@ -175,6 +175,42 @@ def test_a_fact_that_says_otherwise_elsewhere_is_doubted():
     assert done.actions[0].doubts == (known.id,)
     done = planned(lesson(MOVED, shown=(known, others[5])), new_facts=[PORTO])
     assert [action.kind for action in done.actions] == ["confirmation"]
+
+
+RAN = "I ran in Porto, and again in Faro."
+PORTO_RUN = statement("Ana", "ran a marathon", "Ana ran in Porto.", "I ran in Porto", valid_from="2024-05-05")
+FARO_RUN = statement("Ana", "ran a marathon", "Ana ran in Faro.", "and again in Faro")
+
+
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_events_that_the_model_states_beside_each_other_both_hold(is_shown):
+    """Nobody knows how many values "ran a marathon" has, and who means an update says so."""
+    known = fact("Ana ran in Lagos.", predicate="ran a marathon", scope="aide", created_at=NOON - DAY)
+    given = lesson(RAN, shown=(known,) if is_shown else ())
+    done = planned(given, new_facts=[PORTO_RUN, FARO_RUN])
+    made = [action.memory for action in done.actions]
+    first = "ran a marathon (2024-05-05)" if is_shown else "ran a marathon"
+    assert [action.memory.predicate for action in done.actions] == [first, f"ran a marathon ({NOON.date()})"]
+    assert len({known.slot, *(item.slot for item in made)}) == 3 if is_shown else 2
+    assert [action.doubts for action in done.actions] == [(), ()]
+    locked = {item.slot[2:] for item in list_slot_facts(parse_reply(json.dumps({"new_facts": [PORTO_RUN]})), given)}
+    assert made[0].slot[2:] in locked
+
+
+def test_an_event_that_the_model_was_not_shown_is_superseded_and_a_home_always_is():
+    known = fact("Ana ran in Lagos.", predicate="ran a marathon", scope="aide", created_at=NOON - DAY)
+    [action] = planned(lesson(RAN, found=(known,)), new_facts=[PORTO_RUN]).actions
+    assert action.memory.slot == known.slot
+    home = fact("Lisbon", scope="aide", created_at=NOON - DAY)
+    [action] = planned(lesson(MOVED, shown=(home,)), new_facts=[PORTO]).actions
+    assert action.memory.slot == home.slot
+
+
+def test_what_was_is_not_doubted_by_what_is():
+    was = fact("Her aunt", predicate="was supported by", scope="aide", created_at=NOON - DAY)
+    said = statement("Ana", "is supported by", "Her club supports Ana.", "my club supports me")
+    [action] = planned(lesson("These days my club supports me.", found=(was,)), new_facts=[said]).actions
+    assert action.doubts == ()
 
 
 def test_what_was_said_before_does_not_take_the_place_of_what_was_said_after():

@@ -174,6 +174,12 @@ _IRREGULAR: Mapping[str, str] = {"has": "have", "does": "do", "goes": "go", "is"
 _HISSING = ("sses", "shes", "ches", "xes", "zzes")
 _KEPT_ENDINGS = ("ss", "us", "is", "'s")
 _SHORTEST = 4
+_PAST = re.compile(
+    r"(?:was|were|had|did|used to|formerly|once|\w*(?:[^e\W]|agre|fre)ed|became|began|bought|broke|brought|built|came|"
+    r"caught|chose|drew|drove|fed|fell|felt|flew|found|fought|gave|got|grew|heard|held|kept|knew|led|left|lost|made|met|"
+    r"paid|ran|rode|said|sang|saw|sent|slept|sold|spent|spoke|stood|swam|taught|thought|told|took|went|woke|won|wore|"
+    r"wrote)\b"
+)
 _FREE_TEXT, _DIGEST_BYTES = "observation", 6
 # The digest at the end of the predicate of a free text, or of a relation of the graph: what it says is unique.
 _DIGEST = re.compile(r" [0-9a-f]{12}$")
@@ -194,6 +200,16 @@ def predicate_key(predicate: str) -> str:
 def is_many_valued(key: str) -> bool:
     """True for the key of a predicate whose values stand side by side."""
     return key in _MANY
+
+
+def is_in_vocabulary(key: str) -> bool:
+    """True for the key of a predicate of which it is known whether its values stand side by side."""
+    return key in _VOCABULARY
+
+
+def is_past(predicate: str) -> bool:
+    """True for a predicate in the past tense: "was supported by", "ran the Porto marathon"."""
+    return _PAST.match(name_key(_JOINED.sub(" ", predicate))) is not None
 
 
 def free_text_predicate(text: str) -> str:
@@ -236,6 +252,7 @@ def _entries(vocabulary: str) -> Iterator[tuple[str, list[str]]]:
         yield predicate, [predicate, *(other for other in others.split(",") if other.strip())]
 
 
+_VOCABULARY = frozenset(predicate for part in (_ONE_VALUE, _MANY_VALUES) for predicate, _ in _entries(part))
 _MANY = frozenset(predicate for predicate, _ in _entries(_MANY_VALUES))
 _CANONICAL: Mapping[str, str] = {
     _base(spelling): predicate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.ids import derived_id
+from engrain.domain.memories.predicates import is_past
 from engrain.domain.memories.statement_times import SAID_AT, read_said_at
 from engrain.domain.records import DECAY_RATES, Fact
 from engrain.domain.text.categories import fact_category
@@ -66,7 +67,7 @@ def describe(memory: Fact | Rule) -> str:
 def list_conflicting(fact: Fact, known: Sequence[Fact]) -> list[Fact]:
     """Active facts that say otherwise of the same from another slot: of its subject, with an alike predicate.
 
-    Values that stand side by side speak against nobody.
+    Values that stand side by side speak against nobody, nor does what was against what is.
     """
     return [
         other
@@ -77,5 +78,6 @@ def list_conflicting(fact: Fact, known: Sequence[Fact]) -> list[Fact]:
         and not (fact.key.value or other.key.value)
         and (is_same_name(other.subject, fact.subject) or (fact.entity_id and other.entity_id == fact.entity_id))
         and are_similar_predicates(other.predicate, fact.predicate)
+        and is_past(other.predicate) == is_past(fact.predicate)
         and not are_equivalent(other.content, fact.content)
     ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.checks import MAX_NAME_LENGTH
 from engrain.domain.ids import derived_id
 from engrain.domain.memories.fact_keys import subject_key
-from engrain.domain.memories.predicates import predicate_key
+from engrain.domain.memories.predicates import is_in_vocabulary, predicate_key
 from engrain.domain.memories.statement_times import SAID_AT
 from engrain.domain.records import Fact, Rule
 from engrain.domain.runs.plans import Action, Plan, Rejection
@@ -107,7 +108,8 @@ def make_plan(result: ConsolidationResult, context: BatchContext) -> Plan:
     """The actions for a batch of episodes: facts in the order of their statements, then rules, confirmations.
 
     A proposal is done where its quotes hold. A known statement is confirmed; the fact in its slot is left to the store,
-    which supersedes it; facts elsewhere in the scope that it speaks against are doubted. Only memories that were shown
+    which supersedes it, unless the model knew it and states the new one beside it (`_stand_beside`); facts elsewhere in
+    the scope that it speaks against are doubted. Only memories that were shown
     can be updated or confirmed. All ids are derived, so the same reply to the same episodes adds nothing.
     """
     draft = _Draft(context)
@@ -139,8 +141,9 @@ def list_slot_facts(result: ConsolidationResult, context: BatchContext) -> list[
             content="",
             created_at=context.now,
         )
-        facts += [said, replace(said, subject=subject, predicate=predicate, entity_id=entity_id)]
-    return facts[: 2 * context.most_actions]
+        spelled = replace(said, subject=subject, predicate=predicate, entity_id=entity_id)
+        facts += [said, spelled, replace(spelled, predicate=_with_date(statement, context).predicate)]
+    return facts[: 3 * context.most_actions]
 
 
 @dataclass(slots=True)
@@ -196,11 +199,11 @@ class _Draft:
             # Where both scopes know it, one's own is what fades.
             self._confirm(min(same, key=lambda fact: (fact.scope != context.scope, fact.created_at, fact.id)), proof)
             return
-        fact = _build_fact(statement, proof, context)
-        if target is not None:
-            kept_since = target.valid_from if proposal.reason == "refined" else None
-            metadata = {**fact.metadata, UPDATE_REASON: proposal.reason}
-            fact = replace(fact, valid_from=fact.valid_from or kept_since, metadata=metadata)
+        fact, beside = _build_fact(statement, proof, context), list[Fact]()
+        if target is None:
+            fact, beside = self._stand_beside(fact, statement, proof)
+        else:
+            fact = _as_update(fact, target, proposal)
         holder = next((other for other in active if other.slot == fact.slot), None)
         before = [other for other in (holder, target) if other is not None]
         said_at = read_statement_time(fact)
@@ -213,7 +216,7 @@ class _Draft:
         doubts = [
             other.id
             for other in list_conflicting(fact, active)
-            if other.scope == fact.scope and read_statement_time(other) <= said_at and other not in before
+            if other.scope == fact.scope and read_statement_time(other) <= said_at and other not in (*before, *beside)
         ]
         self.actions.append(
             Action(
@@ -224,6 +227,23 @@ class _Draft:
                 doubts=tuple(dict.fromkeys(doubts)),
             )
         )
+
+    def _stand_beside(self, fact: Fact, statement: Statement, proof: Proof) -> tuple[Fact, list[Fact]]:
+        """The fact in a slot of its own beside those that the model knew when it stated it as new, and these.
+
+        That is so for predicates of which nobody knows how many values they have; it would have updated what it denies.
+        """
+        if is_in_vocabulary(fact.key.predicate):
+            return fact, []
+        stated = [action.memory for action in self.actions]
+        beside = [
+            memory
+            for memory in (*self.context.known.shown, *stated)
+            if isinstance(memory, Fact) and not is_in_vocabulary(memory.key.predicate)
+        ]
+        if any(other.slot == fact.slot for other in beside):
+            fact = _build_fact(_with_date(statement, self.context), proof, self.context)
+        return fact, beside
 
     def _add_rule(self, proposal: Proposal, guidance: Guidance) -> None:
         context = self.context
@@ -304,6 +324,20 @@ def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fa
     metadata = {**fact.metadata, HEARSAY: True} if _is_hearsay(proof) else fact.metadata
     # The source stays when the episode is gone.
     return replace(fact, entity_id=entity_id, source=proof.quotes[0].quote[:_MOST_SOURCE], metadata=metadata)
+
+
+def _as_update(fact: Fact, target: Fact, proposal: Proposal) -> Fact:
+    """The fact with the reason of the update; one that is only more exact holds since its target did."""
+    kept_since = target.valid_from if proposal.reason == "refined" else None
+    metadata = {**fact.metadata, UPDATE_REASON: proposal.reason}
+    return replace(fact, valid_from=fact.valid_from or kept_since, metadata=metadata)
+
+
+def _with_date(statement: Statement, context: BatchContext) -> Statement:
+    """The statement in a slot of its own, by when it began or was said: two events or beliefs do not share one."""
+    *_, last = context.episodes.values()
+    since = statement.valid_from or last.episode.event_time
+    return replace(statement, predicate=f"{statement.predicate} ({since.date()})"[:MAX_NAME_LENGTH])
 
 
 def _spelling(statement: Statement, context: BatchContext) -> tuple[str, str, str | None]:
