@@ -106,6 +106,7 @@ class Maintenance(ABC):
         session: words.OneSession | None = None,
         exclude_session: words.OtherSession | None = None,
         dry_run: words.DryRun = False,
+        now: words.TryNow = False,
         max_batches: words.MaxBatches | None = None,
         progress: words.Progress | None = None,
     ) -> ConsolidationReport:
@@ -113,8 +114,9 @@ class Maintenance(ABC):
 
         The language model reads them in batches, and is believed where it quotes them. Repeated facts are confirmed,
         corrected ones superseded, and contradictions lower the confidence of a fact. A batch that fails is tried again
-        later, and stops no other agent's. Without a language model, and in a dry run, the answer only counts what is
-        due. `progress` gets the number of episodes after each batch.
+        later, and stops no other agent's: the report says what waits until when and why, and `now` tries it at once.
+        Without a language model, and in a dry run, the answer only counts what is due. `progress` gets the number of
+        episodes after each batch.
 
         Raises:
             InvalidInput: a name or number out of its range; nothing was asked.
@@ -127,6 +129,7 @@ class Maintenance(ABC):
             sessions=checks.names(session, name="session"),
             exclude_sessions=checks.names(exclude_session, name="session"),
             dry_run=checks.flag(dry_run, name="dry_run"),
+            now=checks.flag(now, name="now"),
             max_batches=None if max_batches is None else checks.count(max_batches, name="max_batches"),
         )
         return consolidation_runs.consolidate(self.parts, selection, progress=progress)

@@ -433,6 +433,7 @@ StandingFact = Annotated[str, Word(sentence="Id of the fact that stands against 
 PageNumber = Annotated[int, Word(sentence="Number of the page, from 0.", low=0, high=1_000_000, metavar="N")]
 DryRun = Annotated[bool, Word(sentence="Only say what would be done; nothing is written.")]
 MaxEntries = Annotated[int, Word(sentence="Most episodes that may stay; the setting if left out.", low=0, metavar="N")]
+TryNow = Annotated[bool, Word(sentence="Also try what waits after a failure, at once.")]
 MaxBatches = Annotated[int, Word(sentence="Most batches for each agent.", low=0, high=1000, metavar="N")]
 Force = Annotated[bool, Word(sentence="Pass over the days there should be between.")]
 RunId = Annotated[str, Word(sentence="Id of a run.", metavar="ID", id_of="run")]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engrain import Memory, __version__
-from engrain.interfaces.cli import diagnosis, measurement
+from engrain.interfaces.cli import measurement, output
 from engrain.interfaces.cli.invocation import Invocation
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"
@@ -48,10 +48,20 @@ def test_a_person_reads_numbers_as_people_write_them(chat, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "text"), [(0.4, "0 ms"), (240, "240 ms"), (1_300, "1.3 s"), (13_123.4, "13 s")]
+    ("milliseconds", "text"),
+    [
+        (0.4, "0 ms"),
+        (240, "240 ms"),
+        (1_300, "1.3 s"),
+        (13_123.4, "13 s"),
+        (119_000, "119 s"),
+        (150_000, "2.5 min"),
+        (9_000_000, "2.5 h"),
+        (259_200_000, "3 days"),
+    ],
 )
 def test_a_duration_is_in_the_unit_that_fits(milliseconds, text):
-    assert diagnosis._duration(milliseconds) == text
+    assert output.duration(milliseconds) == text
 
 
 def test_the_embedder_is_tried(cli, monkeypatch):

@@ -345,6 +345,50 @@ def test_a_folder_that_is_not_there_is_an_error_to_whoever_reads(cli, tmp_path, 
     assert cli("--db", str(missing), "observe", "A turn").code == 0  # whoever writes makes it
 
 
+def test_a_folder_that_the_environment_names_has_to_be_there_too(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("ENGRAIN_DB", str(tmp_path / "nowhere" / "agent.db"))
+    ran = cli("recall", "kettle")
+    assert (ran.code, ran.out) == (3, "")
+    assert f"there is no folder {tmp_path / 'nowhere'}" in ran.err
+
+
+def test_an_embedder_without_a_key_is_told_once_by_a_command_that_adds(cli, monkeypatch):
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "openai:text-embedding-3-small")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    ran = cli("observe", "The kettle is green.")
+    assert ran.code == 0
+    assert ran.err.count("has no key") == 1
+
+
+def test_a_secret_that_was_masked_is_told(cli):
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    ran = cli("observe", f"My token is {token}")
+    assert "it holds a secret, which was masked" in ran.err
+    assert token not in cli("recall", "token").out
+    assert "secret" not in cli("observe", "My token is in the drawer").err
+
+
+def test_the_age_of_what_waits_is_told_as_people_write_it(cli):
+    cli("observe", "A turn")
+    assert re.search(r"^episodes backlog age +\d+(\.\d)? (ms|s)$", cli("stats").out, flags=re.MULTILINE)
+    assert isinstance(cli("stats", "--json").json["episodes"]["backlog_age_hours"], float)
+
+
+def test_what_waits_after_a_failed_consolidation_is_told_and_tried_at_once(cli, monkeypatch):
+    for name, value in {"MODEL": "openai:m", "URL": "http://127.0.0.1:9/v1", "KEY": "k", "ATTEMPTS": "1"}.items():
+        monkeypatch.setenv(f"ENGRAIN_LLM__{name}", value)
+    cli("observe", "The kettle is green.")
+    failed = cli("consolidate")
+    told = r"^waiting: \S+ of \S+: 1 episode until \S+ \d\d:\d\d:\d\dZ, as the last attempt failed: engine_una"
+    assert failed.code == 1
+    assert re.search(told, failed.out, flags=re.MULTILINE)
+    assert "engrain consolidate --now" in failed.err
+    later = cli("consolidate")
+    assert (later.code, later.out.splitlines()[0]) == (0, "nothing is due")
+    assert re.search(told, later.out, flags=re.MULTILINE)
+    assert "1 episode of" in cli("consolidate", "--now").out
+
+
 def test_an_embedder_without_a_key_is_told_once(cli, monkeypatch, caplog):
     monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "openai:text-embedding-3-small")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

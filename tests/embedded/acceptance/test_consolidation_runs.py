@@ -194,6 +194,7 @@ def test_a_failure_of_one_agent_stops_no_other(fault, code, status, caplog):
         assert [(record.message, record.agent, record.code) for record in caplog.records] == [
             ("consolidation failed", "a", code)
         ]
+        assert caplog.records[0].reason
         assert [content(memory, agent) for agent in ("a", "b", "c")] == [[], ["0"], ["0"]]
         assert [states(memory, episodes[agent], agent) for agent in ("a", "b")] == [[status] * 2, ["consolidated"] * 2]
         [run] = memory.runs("a")
@@ -375,6 +376,7 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
         assert [(record.message, record.actions) for record in caplog.records] == [
             ("actions of a consolidation failed", 1)
         ]
+        assert "no active fact any more" in caplog.records[0].reason
         assert states(memory, [episode]) == ["consolidated"]
 
 

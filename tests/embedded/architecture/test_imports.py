@@ -75,7 +75,7 @@ def test_a_first_answer_over_mcp_loads_no_server_no_model_and_no_other_database(
     messages = [
         {"id": 1, "method": "initialize", "params": hello},
         {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "memory_stats", "arguments": {}}},
+        {"id": 2, "method": "tools/call", "params": {"name": "profile", "arguments": {}}},
     ]
     said = "".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in messages)
     command = [sys.executable, "-X", "importtime", "-m", "engrain", "mcp", "--db", str(tmp_path / "memory.db")]

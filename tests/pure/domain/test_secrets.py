@@ -189,6 +189,8 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE K
         ("card 4111 1111 1111 1111, thanks", "card ********, thanks"),
         ("password=hunter4471x and more", "password=******** and more"),
         ("the guest Wi-Fi password is walnut-river-52", None),
+        (f"my key is {TOKEN}", "my key is ********"),
+        ("my card number is 4111 1111 1111 1111", "my card number is ********"),
         ("I moved to Lisbon in May", None),
         ("call me at 0171 555 0134", None),
     ],

@@ -342,3 +342,36 @@ def test_reply_refusal(played):
     assert facts(agent) == []
     assert [(failure.code, failure.message) for failure in report.failures] == [("unusable_reply", NO_JSON)]
     assert agent.get(episode.id).consolidation_status == "pending"
+
+
+def test_a_report_says_what_waits_until_when_and_why_and_now_tries_it_at_once(opened):
+    dialogue = recorded("prose_around_fence")
+    memory = opened("no JSON", "no JSON", "no JSON", dialogue.reply, consolidation={"retry_pause_s": 100})
+    assistant, coder, anas = memory.agent("assistant"), memory.agent("coder"), memory.agent("coder", user="ana")
+    turns = tell(assistant, dialogue.turns)
+    for agent in (coder, anas):
+        agent.observe("We use ninja.", session="work")
+    report = memory.consolidate()
+    waits = [(one.agent, one.user, one.episodes) for one in report.waiting]
+    assert waits == [("assistant", None, len(turns)), ("coder", None, 1), ("coder", "ana", 1)]
+    assert {one.reason for one in report.waiting} == {f"unusable_reply: {NO_JSON}"}
+    retry_at = min(assistant.get(turn.id).next_consolidation_retry_at for turn in turns)
+    assert report.waiting[0].retry_at == retry_at
+    assert memory.consolidate(dry_run=True, now=True).waiting == report.waiting  # nothing is changed by looking
+    assert memory.consolidate().groups == ()
+    assert [one.user for one in memory.consolidate(session="work").waiting] == [None, "ana"]
+    assert memory.consolidate(agent="coder", exclude_session="work").waiting == ()
+    assert memory.consolidate("rivals", now=True).waiting == ()
+    asked = len(memory.asked)
+    tried = memory.consolidate(now=True, agent="assistant")
+    assert (tried.new > 0, tried.waiting, len(memory.asked)) == (True, (), asked + 1)
+    assert [one.agent for one in memory.consolidate().waiting] == ["coder", "coder"]
+
+
+def test_what_fails_when_tried_at_once_waits_again_and_is_not_tried_twice(opened):
+    memory = opened(*["no JSON"] * 9, consolidation={"retry_pause_s": 100})
+    turn = memory.agent("assistant").observe("My cat is called Miso.")
+    for attempts in (1, 2, 3):
+        report = memory.consolidate(now=True)
+        assert (len(report.waiting), len(memory.asked)) == (1, attempts)
+        assert memory.agent("assistant").get(turn.id).consolidation_attempts == attempts

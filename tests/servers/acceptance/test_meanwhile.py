@@ -17,7 +17,7 @@ from engrain.domain.records import SUMMARY
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
-from engrain.interfaces.compat.assistant import confirm_fact
+from engrain.interfaces.compat.orchestrator import confirm_fact
 from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
 from engrain.service import Memory
 from engrain.storage.runs.claims import claim_run, give_up, list_backlogs

@@ -285,7 +285,7 @@ STEPS = (
     # The memory as a whole.
     does("memory.consolidate", **OF_THE_TENANT),  # without a language model it counts
     does("memory.consolidate", **OF_THE_TENANT, exclude_session="trip", dry_run=True),
-    does("memory.consolidate", **OF_THE_TENANT, session="trip", max_batches=1),
+    does("memory.consolidate", **OF_THE_TENANT, session="trip", max_batches=1, now=True),
     does("memory.cleanup", tenant=TENANT, max_entries=1, dry_run=True),
     does("memory.decay", tenant=TENANT, dry_run=True),
     does("summarize", keeps_="kept", session="home", strategy="extractive", target_tokens=60, store=True),

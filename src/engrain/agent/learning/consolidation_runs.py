@@ -11,6 +11,7 @@ from engrain.agent.reads.search import embed_questions
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset
 from engrain.agent.writes import linking
+from engrain.domain.records import Caller
 from engrain.errors import InvalidInput
 from engrain.storage.runs import claims
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.ports import LLM
-    from engrain.domain.records import Caller, Kind, MemoryRecord
-    from engrain.domain.runs.runs import Claim
+    from engrain.domain.records import Kind, MemoryRecord
+    from engrain.domain.runs.runs import Claim, WaitingBacklog
     from engrain.learning.consolidation.known_memories import HybridSearch, NearSearch
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.consolidation.runner import ConsolidationDependencies, ConsolidationOptions
@@ -39,6 +40,7 @@ class Selection:
     sessions: tuple[str, ...] = ()
     exclude_sessions: tuple[str, ...] = ()
     dry_run: bool = False
+    now: bool = False
     max_batches: int | None = None
 
 
@@ -47,11 +49,14 @@ def consolidate(
 ) -> ConsolidationReport:
     """Learn from all that is due and selected; without a language model only count it.
 
-    An agent that another run has under a lease is left to that one, and counted with the end of the lease.
+    An agent that another run has under a lease is left to that one, and counted with the end of the lease. What waits
+    for another attempt is told with the time and the reason; `now` in the selection tries it at once.
     """
     from engrain.learning.consolidation import runner
     from engrain.learning.consolidation.report import ConsolidationReport
 
+    if selection.now and parts.llm is not None and not selection.dry_run:
+        _end_waiting(parts, selection)
     backlogs = parts.store.inspect(
         selection.tenant_id, claims.list_backlogs, parts.clock(), tenant_id=selection.tenant_id
     )
@@ -64,11 +69,31 @@ def consolidate(
     )
     groups = runner.count_due(parts.store, of_agent, options, now=parts.clock())
     if parts.llm is None or selection.dry_run:
-        return ConsolidationReport(dry_run=True, groups=groups)
+        return ConsolidationReport(dry_run=True, groups=groups, waiting=_list_waiting(parts, selection))
     parts.references.flush()  # what was handed out so far is no evidence
     free = [backlog for backlog in of_agent if backlog.leased_until is None]
     report = runner.consolidate(dependencies_of(parts, parts.llm), free, options, progress=progress)
-    return replace(report, groups=groups)
+    return replace(report, groups=groups, waiting=_list_waiting(parts, selection))
+
+
+def _list_waiting(parts: Parts, selection: Selection) -> tuple[WaitingBacklog, ...]:
+    """List the selected episodes that wait for another attempt, by agent and user."""
+    backlogs = parts.store.inspect(
+        selection.tenant_id,
+        claims.list_waiting,
+        parts.clock(),
+        tenant_id=selection.tenant_id,
+        sessions=selection.sessions,
+        exclude_sessions=selection.exclude_sessions,
+    )
+    return tuple(backlog for backlog in backlogs if selection.agent in (None, backlog.agent))
+
+
+def _end_waiting(parts: Parts, selection: Selection) -> None:
+    """Let the selected episodes that wait for another attempt be tried at once."""
+    for backlog in _list_waiting(parts, selection):
+        caller = Caller(tenant_id=backlog.tenant_id, agent=backlog.agent, user=backlog.user)
+        parts.store.write(new_act(parts, caller), claims.end_waiting, selection.sessions, selection.exclude_sessions)
 
 
 def mark_consolidated(parts: Parts, caller: Caller, session: str) -> int:

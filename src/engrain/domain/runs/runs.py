@@ -39,6 +39,23 @@ class AgentBacklog(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingBacklog(Record):
+    """An agent's episodes, of one user or of none, that wait for another attempt after a failure.
+
+    Attributes:
+        retry_at: when the first of them may be claimed again.
+        reason: the error of the last attempt, of most of them.
+    """
+
+    tenant_id: str
+    agent: str
+    user: str | None = None
+    episodes: int
+    retry_at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PendingSession(Record):
     """A session with episodes that wait to be consolidated, and the time it was first seen."""
 

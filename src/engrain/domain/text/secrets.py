@@ -18,7 +18,7 @@ SecretPolicy = Literal["mask", "refuse", "keep"]
 SECRET_KINDS: tuple[SecretKind, ...] = get_args(SecretKind)
 # A bound on the work for a text of megabytes.
 MOST_CHARACTERS = 200_000
-_MASK = "********"
+MASK = "********"
 
 
 class Secret(NamedTuple):
@@ -98,7 +98,8 @@ def find_secrets(text: str) -> list[Secret]:
 def apply_policy(text: str, policy: SecretPolicy) -> str:
     """The text as it may be stored: with its secrets masked, as it is, or not at all.
 
-    A password in a sentence ("the Wi-Fi password is ...") stays: somebody tells it to be remembered.
+    A password in a sentence ("the Wi-Fi password is ...") stays: somebody tells it to be remembered. Keys, tokens and
+    card numbers are masked there, too.
 
     Raises:
         InvalidInput: the policy is to refuse, and there is a secret; the message has its kind alone.
@@ -106,7 +107,7 @@ def apply_policy(text: str, policy: SecretPolicy) -> str:
     if policy == "keep" or not _may_hold_secret(text):
         return text
     found = find_secrets(text)
-    secrets = [secret for secret in found if not _TOLD.search(text, max(0, secret.start - 8), secret.start)]
+    secrets = [secret for secret in found if not _is_told(text, secret)]
     if not secrets:
         return text
     if policy == "refuse":
@@ -114,9 +115,13 @@ def apply_policy(text: str, policy: SecretPolicy) -> str:
         raise InvalidInput(f"the text holds a secret ({kinds}) and nothing was written: leave it out")
     pieces, at = [], 0
     for secret in secrets:
-        pieces += [text[at : secret.start], _MASK]
+        pieces += [text[at : secret.start], MASK]
         at = _private_key_end(text, secret) if secret.kind == "private_key" else secret.end
     return "".join([*pieces, text[at:]])
+
+
+def _is_told(text: str, secret: Secret) -> bool:
+    return secret.kind == "password" and _TOLD.search(text, max(0, secret.start - 8), secret.start) is not None
 
 
 def _may_hold_secret(text: str) -> bool:
@@ -135,7 +140,7 @@ def _private_key_end(text: str, secret: Secret) -> int:
 
 def _private_keys(text: str) -> Iterator[Secret]:
     for match in _PRIVATE_KEY.finditer(text):
-        yield Secret("private_key", match.start(), match.end(), f"private key {_MASK}")
+        yield Secret("private_key", match.start(), match.end(), f"private key {MASK}")
 
 
 def _api_keys(text: str) -> Iterator[Secret]:
@@ -143,18 +148,18 @@ def _api_keys(text: str) -> Iterator[Secret]:
         prefix = next(group for group in match.groups() if group is not None)
         body = match[0][len(prefix) :]
         if len(set(body)) >= 2 * _LEAST_VARIETY and any(char.isdigit() for char in body):
-            yield Secret("api_key", match.start(), match.end(), prefix + _MASK)
+            yield Secret("api_key", match.start(), match.end(), prefix + MASK)
 
 
 def _jwts(text: str) -> Iterator[Secret]:
     for match in _JWT.finditer(text):
-        yield Secret("jwt", match.start(), match.end(), f"eyJ{_MASK}")
+        yield Secret("jwt", match.start(), match.end(), f"eyJ{MASK}")
 
 
 def _url_passwords(text: str) -> Iterator[Secret]:
     for match in _URL_PASSWORD.finditer(text):
         if not _PLACEHOLDER.match(match[3]) and match[3].lower() not in {"password", "pass", "pwd", "secret"}:
-            yield Secret("url_password", match.start(3), match.end(3), f"{match[1]}{_MASK}")
+            yield Secret("url_password", match.start(3), match.end(3), f"{match[1]}{MASK}")
 
 
 def _named(text: str) -> Iterator[Secret]:
@@ -165,7 +170,7 @@ def _named(text: str) -> Iterator[Secret]:
         is_password = named.startswith(("pass", "pwd"))
         least = _LEAST_PASSWORD if is_password else _LEAST_NAMED_KEY
         if len(value) >= least and _looks_chosen(value, is_prose="is" in match[2].lower().split()):
-            yield Secret("password" if is_password else "api_key", match.start(3), match.end(3), f"{named}={_MASK}")
+            yield Secret("password" if is_password else "api_key", match.start(3), match.end(3), f"{named}={MASK}")
 
 
 def _looks_chosen(value: str, *, is_prose: bool) -> bool:
@@ -184,7 +189,7 @@ def _cards(text: str) -> Iterator[Secret]:
     for match in _CARD.finditer(text):
         digits = re.sub(r"[ -]", "", match[0])
         if _ISSUERS.fullmatch(digits) and len(set(digits)) > 1 and _passes_luhn(digits):
-            yield Secret("card_number", match.start(), match.end(), f"card of {len(digits)} digits {_MASK}")
+            yield Secret("card_number", match.start(), match.end(), f"card of {len(digits)} digits {MASK}")
 
 
 def _passes_luhn(digits: str) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
 
-_SECOND_MS, _FEW_SECONDS, _KILOBYTE = 1_000, 10, 1_000
+_KILOBYTE = 1_000
 _UNITS = ("KB", "MB", "GB", "TB")
 _PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer", "rich")
 
@@ -70,7 +70,7 @@ def describe(report: dict[str, Any]) -> str:
     if "first_embedding_ms" in report["embedder"]:
         shown["embedder"] = {
             **report["embedder"],
-            "first_embedding_ms": _duration(report["embedder"]["first_embedding_ms"]),
+            "first_embedding_ms": output.duration(report["embedder"]["first_embedding_ms"]),
         }
     sections = [(name, shown[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
     width = max(len(key) for _, values in sections for key in values)
@@ -152,14 +152,6 @@ def _by_dotted_name(settings: dict[str, Any]) -> dict[str, Any]:
 def _as_written(value: Any) -> Any:
     """A number as a settings file has it: a port has no thousands."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _duration(milliseconds: float) -> str:
-    """`240 ms`, `1.3 s`, `13 s`."""
-    if milliseconds < _SECOND_MS:
-        return f"{milliseconds:.0f} ms"
-    seconds = milliseconds / _SECOND_MS
-    return f"{seconds:.1f} s" if seconds < _FEW_SECONDS else f"{seconds:,.0f} s"
 
 
 def _size(count: int) -> str:

@@ -71,18 +71,19 @@ class Invocation:
         """The memory, for a command that leaves at once, whatever waits for a vector; or for one that `stays`.
 
         Raises:
-            StorageError: the command only `reads`, and --db names a folder that is not there.
+            StorageError: the command only `reads`, and its database is in a folder that is not there.
         """
         from engrain.config import describe_missing_key, load
+        from engrain.config.tree import default_location
         from engrain.service import Memory
 
         replaced = self.replaced_settings if stays else self.replaced_settings | _AT_ONCE
         chosen = load(replaced, file=self.config) if settings is None else settings
         path = path_of(chosen.db)
         is_new = path is not None and not path.exists()
-        is_named = self.db is not None and "://" not in self.db
+        is_named = chosen.db != str(default_location()) and "://" not in chosen.db
         if reads and is_named and path is not None and not path.parent.is_dir():
-            raise StorageError(f"--db is {self.db}, but there is no folder {path.parent}: check the path")
+            raise StorageError(f"the database is {chosen.db}, but there is no folder {path.parent}: check the path")
         self._warn_of_exposure(path)
         if embedder is None and (reason := describe_missing_key(chosen)) is not None:
             self.note(f"warning: {reason}")
@@ -110,6 +111,8 @@ class Invocation:
             self._make_vectors(memory)
 
     def _make_vectors(self, memory: "Memory") -> None:
+        from engrain.config import describe_missing_key
+
         waiting = 0 if memory.embedder is None else memory.agent().stats().pending_embeddings
         if memory.without_vectors:
             self.degraded([memory.without_vectors])
@@ -118,7 +121,8 @@ class Invocation:
         try:
             memory.flush()
         except EngrainError as error:
-            self.note(f"note: stored, and found by keywords until its vector can be made: {error}")
+            if describe_missing_key(memory.settings) is None:  # which the command began with
+                self.note(f"note: stored, and found by keywords until its vector can be made: {error}")
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("interrupted: it is stored; the next command that adds makes its vector") from stop
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_SECOND_MS, _DAY_MS, _FEW = 1_000, 86_400_000, 10
+_UNITS_MS = ((_SECOND_MS, "s"), (60_000, "min"), (3_600_000, "h"))
+_MOST_OF_UNIT = {"s": 120, "min": 120, "h": 48}
 # Control characters, which a terminal would obey rather than show: memories hold other people's words.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
@@ -47,6 +50,17 @@ def document(value: Mapping[str, Any]) -> None:
     # A path may hold bytes that are no text; as \\udcXX they are valid in a JSON string.
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
+
+
+def duration(milliseconds: float) -> str:
+    """`240 ms`, `1.3 s`, `13 s`, `4 min`, `2.5 h`, `3 days`."""
+    if milliseconds < _SECOND_MS:
+        return f"{milliseconds:.0f} ms"
+    for unit_ms, name in _UNITS_MS:
+        count = milliseconds / unit_ms
+        if milliseconds < unit_ms * _MOST_OF_UNIT[name]:
+            return f"{count:.1f} {name}" if count < _FEW else f"{count:,.0f} {name}"
+    return f"{milliseconds / _DAY_MS:,.0f} days"
 
 
 def counted(count: int, one: str, several: str = "") -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.runs.plans import ActionKind, Rejection
+    from engrain.domain.runs.runs import WaitingBacklog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class Group(Record):
 
     tenant_id: str
     agent: str
+    user: str | None = None
     episodes: int
     sessions: int
     leased_until: datetime | None = None
@@ -54,13 +56,15 @@ class ConsolidationReport(Record):
 
     Attributes:
         dry_run: nothing was asked and nothing written, be it that this was wished or that there is no language model.
-        groups: what was due when it began, by tenant and agent.
+        groups: what was due when it began, by tenant, agent and user.
+        waiting: what waits for another attempt after a failure, as it was at the end: until when, and why.
         learned: in the order in which it was written. `rejected` and `parse_errors` are of what models proposed.
         run_ids: of the runs that wrote, for `undo`.
     """
 
     dry_run: bool
     groups: tuple[Group, ...] = ()
+    waiting: tuple[WaitingBacklog, ...] = ()
     batches: int = 0
     episodes: int = 0  # consolidated
     learned: tuple[Learned, ...] = ()

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 BATCH = 30
+_LONGEST_REASON = 400
 _LOG = logging.getLogger(__name__)
 
 
@@ -114,6 +115,7 @@ def count_due(
                 Group(
                     tenant_id=backlog.tenant_id,
                     agent=backlog.agent,
+                    user=backlog.user,
                     episodes=episodes,
                     sessions=sessions,
                     leased_until=backlog.leased_until,
@@ -236,7 +238,13 @@ class _BatchRun:
         metrics.count("proposals_rejected", len(plan.rejected))
         errors = [result.error for result in results if result.error is not None]
         if errors:
-            fields = {**self._agent, "run": run.id, "actions": len(errors)}
+            reasons = dict.fromkeys(f"{error.code}: {error.message}" for error in errors)
+            fields = {
+                **self._agent,
+                "run": run.id,
+                "actions": len(errors),
+                "reason": "; ".join(reasons)[:_LONGEST_REASON],
+            }
             _LOG.warning("actions of a consolidation failed", extra=fields)
         outcome = self._report(
             batches=1,
@@ -337,8 +345,13 @@ class _BatchRun:
         reason = _describe(error)
         metrics.count("consolidation_failures")
         fields = {"code": reason.code, "error": type(error).__name__}
-        if isinstance(error, EngrainError):  # messages of others may quote a memory
-            fields["reason"] = str(error)
+        match error:  # messages of others may quote a memory, and so do errors in a reply
+            case EngrainError():
+                fields["reason"] = str(error)
+            case _UnusableReply():
+                fields["reason"] = "the reply of the language model says nothing of the episodes"
+            case _:
+                fields["reason"] = f"unforeseen: {type(error).__name__}"
         _LOG.warning("consolidation failed", extra={**self._agent, **fields})
         if batch is None:
             return _Outcome(self._report(failures=(self._failure(reason, None),)))

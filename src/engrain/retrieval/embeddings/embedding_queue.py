@@ -158,8 +158,8 @@ class EmbeddingQueue:
     def _log_failure(self, error: Exception) -> None:
         metrics.count("embedding_failures")
         is_expected = isinstance(error, EngrainError)
-        fields = {"error": type(error).__name__, "embedder": getattr(self._embedder, "name", None)}
-        if is_expected:  # messages of others may quote a memory
-            fields["reason"] = str(error)
+        # Messages of others may quote a memory.
+        reason = str(error) if is_expected else f"unforeseen: {type(error).__name__}"
+        fields = {"error": type(error).__name__, "embedder": getattr(self._embedder, "name", None), "reason": reason}
         _LOG.log(logging.WARNING if is_expected else logging.ERROR, "embedding stopped", extra=fields)
         _LOG.debug("embedding stopped", exc_info=error)  # its message may quote what was to be embedded

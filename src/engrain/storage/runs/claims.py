@@ -12,7 +12,16 @@ from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
 from engrain.domain.records import Episode, Fact
 from engrain.domain.runs import batches
 from engrain.domain.runs.plans import Plan
-from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Batch, PendingSession, Run, after_failure, after_loss
+from engrain.domain.runs.runs import (
+    WORKER_GONE,
+    AgentBacklog,
+    Batch,
+    PendingSession,
+    Run,
+    WaitingBacklog,
+    after_failure,
+    after_loss,
+)
 from engrain.errors import InvalidInput
 from engrain.storage import selection
 from engrain.storage.entities import registry
@@ -71,6 +80,68 @@ def list_backlogs(tx: Transaction, now: datetime, *, tenant_id: str | None = Non
             leased_until=None if leased_until is None else tx.dialect.moment(leased_until),
         )
     return list(found.values())
+
+
+def list_waiting(
+    tx: Transaction,
+    now: datetime,
+    *,
+    tenant_id: str | None = None,
+    sessions: Collection[str] = (),
+    exclude_sessions: Collection[str] = (),
+) -> list[WaitingBacklog]:
+    """List agents with episodes that wait for another attempt, by tenant, agent, then user; of named sessions alone."""
+    bound: dict[str, Any] = {"now": tx.dialect.time(now)}
+    where = f"{_WAITS} AND next_consolidation_retry_at > :now"
+    if tenant_id is not None:
+        where, bound["tenant_id"] = f"tenant_id = :tenant_id AND {where}", tenant_id
+    where += _of_sessions(tx, bound, sessions, exclude_sessions)
+    rows = tx.ask(
+        "SELECT tenant_id, agent, scope, last_consolidation_error, count(*), min(next_consolidation_retry_at) "  # noqa: S608  # the schema's own words
+        f"FROM episodes {_BY_PENDING} WHERE {where} "
+        "GROUP BY tenant_id, agent, user_id, scope, last_consolidation_error "
+        "ORDER BY tenant_id, agent, user_id, count(*) DESC, last_consolidation_error",
+        bound,
+    )
+    found: dict[tuple[str, str, str | None], WaitingBacklog] = {}
+    for tenant, agent, scope, error, episodes, retry_at in rows:
+        whose, moment = (tenant, agent, user_of(scope)), tx.dialect.moment(retry_at)
+        so_far = found.get(whose)
+        found[whose] = WaitingBacklog(
+            tenant_id=tenant,
+            agent=agent,
+            user=user_of(scope),
+            episodes=episodes + (0 if so_far is None else so_far.episodes),
+            retry_at=moment if so_far is None else min(moment, so_far.retry_at),
+            reason=error or "" if so_far is None else so_far.reason,
+        )
+    return list(found.values())
+
+
+def end_waiting(work: UnitOfWork, sessions: Collection[str] = (), exclude_sessions: Collection[str] = ()) -> None:
+    """Let the caller's episodes that wait for another attempt be claimed at once; of named sessions alone."""
+    bound: dict[str, Any] = {**work.written_bindings(), "agent": work.agent, "now": work.dialect.time(work.act.at)}
+    named = _of_sessions(work, bound, sessions, exclude_sessions)
+    work.ask(
+        f"UPDATE episodes {_BY_PENDING} SET next_consolidation_retry_at = :now "  # noqa: S608  # as above
+        f"WHERE tenant_id = :tenant_id AND agent = :agent AND {_WAITS} "
+        f"AND next_consolidation_retry_at > :now AND +scope IN :scopes{named} RETURNING 1",
+        bound,
+    )
+
+
+def _of_sessions(
+    tx: Transaction, bound: dict[str, Any], sessions: Collection[str], exclude_sessions: Collection[str]
+) -> str:
+    """Return the condition that a session is one of some and none of others, and bind their names."""
+    where = ""
+    if sessions:
+        where += " AND session IN :sessions"
+        bound["sessions"] = tx.dialect.listed(sorted(sessions))
+    if exclude_sessions:
+        where += " AND (session IS NULL OR NOT session IN :exclude_sessions)"
+        bound["exclude_sessions"] = tx.dialect.listed(sorted(exclude_sessions))
+    return where
 
 
 def list_pending_sessions(snapshot: Snapshot, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:
@@ -295,12 +366,7 @@ def _find_due(work: UnitOfWork, claim: Claim) -> list[Episode]:
     act = work.act
     bound: dict[str, Any] = {**work.written_bindings(), "agent": work.agent, "now": work.dialect.time(act.at)}
     where = f"tenant_id = :tenant_id AND agent = :agent AND {_IS_DUE} AND +scope IN :scopes"
-    if claim.sessions:
-        where += " AND session IN :sessions"
-        bound["sessions"] = work.dialect.listed(claim.sessions)
-    if claim.exclude_sessions:
-        where += " AND (session IS NULL OR NOT session IN :exclude_sessions)"
-        bound["exclude_sessions"] = work.dialect.listed(claim.exclude_sessions)
+    where += _of_sessions(work, bound, claim.sessions, claim.exclude_sessions)
     first = _select_episodes(work, where, bound, order=f"{_BY_AGE} LIMIT 1", by=_BY_PENDING)
     if not first:
         return []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Episode, Fact
+from engrain.domain.text.secrets import MASK
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import lists, memories
 
@@ -90,6 +91,12 @@ def _evidence(answer: Answer, _: Arguments) -> list[str]:
     return ["note: the answer is probably not among these (evidence: none)"] if is_doubtful else []
 
 
+def _masked(memory: MemoryRecord, arguments: Arguments) -> list[str]:
+    """A note where what was stored has a mask that was not given."""
+    is_masked = memory.content.count(MASK) > str(arguments.get("content", "")).count(MASK)
+    return ["note: it holds a secret, which was masked; privacy.secrets says what is done"] if is_masked else []
+
+
 SAYS: Mapping[str, Callable[[Any, Arguments], str]] = {
     "add": _added,
     "observe": _observed,
@@ -114,6 +121,10 @@ SAYS: Mapping[str, Callable[[Any, Arguments], str]] = {
 }
 NOTES: Mapping[str, Callable[[Any, Arguments], Iterable[str]]] = {
     "recall": _evidence,
+    "observe": _masked,
+    "remember": _masked,
+    "correct": _masked,
+    "rules.add": _masked,
     "erase": lambda report, arguments: [
         *(f"note: no memory {id_} is visible to this agent" for id_ in arguments["ids"] if id_ not in report.ids),
         *(
@@ -124,11 +135,14 @@ NOTES: Mapping[str, Callable[[Any, Arguments], Iterable[str]]] = {
     "summarize": lambda summary, _: (
         [] if summary.memory_id is None else [f"note: kept as {summary.memory_id} by run {summary.run_id}"]
     ),
-    "consolidate": lambda report, arguments: (
-        ["note: no language model is configured, so what is due was only counted; set llm.model"]
-        if report.dry_run and not arguments.get("dry_run")
-        else []
-    ),
+    "consolidate": lambda report, arguments: [
+        *(
+            ["note: no language model is configured, so what is due was only counted; set llm.model"]
+            if report.dry_run and not arguments.get("dry_run")
+            else []
+        ),
+        *(["note: what waits is tried at once by: engrain consolidate --now"] if report.waiting else []),
+    ],
     "keys.create": lambda created, _: _created_key(created),
     "keys.rotate": lambda created, _: _created_key(created),
 }

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.interfaces.cli import output
 
+_HOUR_MS = 3_600_000
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -30,9 +32,16 @@ def value(answer: Any) -> str:
 
 
 def flat(counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Counts of each kind under names of their own: `facts active`."""
-    return {
-        f"{name} {part.replace('_', ' ')}".strip(): count
+    """Counts of each kind under names of their own: `facts active`; an age in hours as `13 s` or `2.5 h`."""
+    return dict(
+        _counted(f"{name} {part.replace('_', ' ')}".strip(), count)
         for name, counted in counts.items()
         for part, count in (counted.items() if isinstance(counted, dict) else [("", counted)])
-    }
+    )
+
+
+def _counted(name: str, count: Any) -> tuple[str, Any]:
+    in_hours = name.removesuffix(" hours")
+    if in_hours == name or count is None:
+        return name, count
+    return in_hours, output.duration(count * _HOUR_MS)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.findings import Audit
     from engrain.domain.memories.routing import Routing
     from engrain.domain.runs.completions import Usage
-    from engrain.domain.runs.runs import UndoResult
-    from engrain.learning.consolidation.report import ConsolidationReport
+    from engrain.domain.runs.runs import UndoResult, WaitingBacklog
+    from engrain.learning.consolidation.report import ConsolidationReport, Group
     from engrain.learning.reflection.reflections import ReflectionReport
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
@@ -108,10 +108,25 @@ def consolidation(report: ConsolidationReport) -> str:
 def _consolidation(report: ConsolidationReport) -> Iterable[str]:
     for group in report.groups:
         episodes, sessions = output.counted(group.episodes, "episode"), output.counted(group.sessions, "session")
-        due = f"{group.agent} of {group.tenant_id}: {episodes} of {sessions} due"
+        due = f"{_group_name(group)}: {episodes} of {sessions} due"
         yield due if group.leased_until is None else f"{due}, left to another run until {group.leased_until:%H:%M:%SZ}"
     if not report.groups:
         yield "nothing is due"
+    yield from _run_lines(report)
+    for backlog in report.waiting:
+        reason = output.one_line(backlog.reason)[:_LONGEST_ERROR]
+        episodes = output.counted(backlog.episodes, "episode")
+        until = f"{backlog.retry_at:%Y-%m-%d %H:%M:%SZ}"
+        yield f"waiting: {_group_name(backlog)}: {episodes} until {until}, as the last attempt failed: {reason}"
+
+
+def _group_name(group: Group | WaitingBacklog) -> str:
+    """Name an agent, its tenant, and the user it learns for."""
+    return f"{group.agent} of {group.tenant_id}{'' if group.user is None else f' for {group.user}'}"
+
+
+def _run_lines(report: ConsolidationReport) -> Iterable[str]:
+    """What was learned, refused and failed, the cost, and runs to undo."""
     if report.dry_run:
         yield "dry run: nothing was asked, and nothing written"
         return
