@@ -1,8 +1,10 @@
-"""`python -m bench.cold_start`: from the start of `engrain mcp` to the first answer of a tool, beside bare baselines.
+"""`python -m bench.cold_start`: the start of a process up to its first answer, beside bare baselines.
 
-By turns in one run: an interpreter that does nothing, one that imports the SDK, a server of the SDK with one tool of
-one line, and ours with each profile that is named, on a file that is there. Seconds of CPU (user and system, of the
-process and all it started) are the figures to compare on a machine that does other things too.
+By turns in one run: an interpreter that does nothing, one that imports the libraries that no search does without, one
+that imports `Memory`, `engrain recall` as a command on a file of so many memories; then one that imports the SDK of
+MCP, a server of the SDK with one tool of one line, and `engrain mcp` with each profile that is named. Seconds of CPU
+(user and system, of the process and all it started) are the figures to compare on a machine that does other things
+too.
 """
 
 from __future__ import annotations
@@ -20,13 +22,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench.speed import language
+from bench.speed.vectors import RandomVectors
 from engrain import Memory
+from engrain.engines.embedders.minilm import MiniLM
 from engrain.interfaces.mcp.instructions import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _NOTHING, _IMPORT, _BARE = "python -c pass", "python -c 'import mcp.server'", "a server of the SDK, one tool"
+_LIBRARIES = "import numpy, apsw, onnxruntime, tokenizers"
+_MEMORY = "from engrain import Memory"
+# The command, and the most memory it held resident, which getrusage cannot say of a child.
+_RECALL = """
+import re, sys
+from engrain.interfaces.cli import main
+code = main(["recall", "When did Ana go to Lisbon?", "--db", sys.argv[1]])
+with open("/proc/self/status") as status:
+    print("peak", re.search(r"VmHWM:\\s+(\\d+)", status.read())[1], flush=True)
+sys.exit(code)
+"""
 _SERVER = """
 from mcp.server.mcpserver import MCPServer
 server = MCPServer("bare")
@@ -46,25 +62,36 @@ _FIRST: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 
+class _QuickVectors(RandomVectors):
+    """Vectors for next to nothing, under the name of the embedder that a command searches with."""
+
+    name = MiniLM.name
+
+
 @dataclass(frozen=True)
 class Took:
-    """Seconds of one start, until the first answer; a process that answers nothing, until it ended."""
+    """Seconds of one start, until the first answer; a process that answers nothing, until it ended; and its peak."""
 
     wall_s: float
     cpu_s: float
+    peak_mb: float | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start each by turns, print medians and ratios."""
     parser = argparse.ArgumentParser(prog="python -m bench.cold_start", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--profiles", nargs="+", choices=PROFILES, default=["butler", "assistant", "graph"])
+    parser.add_argument("--memories", type=int, default=1_000, metavar="N", help="memories in the file (1000)")
+    parser.add_argument("--profiles", nargs="*", choices=PROFILES, default=["butler", "assistant", "graph"])
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every figure")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"
         with Memory.open(path) as memory:
             memory.agent().remember("Lisbon", subject="Ana", predicate="lives in")
+        with Memory.open(path, embedder=_QuickVectors()) as memory:
+            for turn in language.talk(asked.memories):
+                memory.agent().observe(turn.content, speaker=turn.speaker, session=turn.session)
         took: dict[str, list[Took]] = defaultdict(list)
         for _ in range(asked.rounds + 1):
             for name, one in _round(path, asked.profiles).items():
@@ -80,6 +107,9 @@ def _round(path: Path, profiles: Sequence[str]) -> dict[str, Took]:
     """Each once."""
     took = {
         _NOTHING: _started(["-c", "pass"]),
+        f"python -c '{_LIBRARIES}'": _started(["-c", _LIBRARIES]),
+        f"python -c '{_MEMORY}'": _started(["-c", _MEMORY]),
+        "engrain recall": _started(["-c", _RECALL, str(path)]),
         _IMPORT: _started(["-c", "import mcp.server"]),
         _BARE: _started(["-c", _SERVER], first=("first", {})),
     }
@@ -112,17 +142,24 @@ def _started(command: Sequence[str], *, first: tuple[str, Mapping[str, Any]] | N
             assert not answer["result"]["isError"], answer
             wall_s = time.perf_counter() - start
         process.stdin.close()
-        process.stdout.read()
+        said = process.stdout.read().decode()
     after = os.times()
     cpu_s = (after.children_user + after.children_system) - (before.children_user + before.children_system)
-    return Took(wall_s=time.perf_counter() - start if first is None else wall_s, cpu_s=cpu_s)
+    peak = said.rpartition("peak ")[2] if "peak " in said else None
+    return Took(
+        wall_s=time.perf_counter() - start if first is None else wall_s,
+        cpu_s=cpu_s,
+        peak_mb=None if peak is None else int(peak) * 1024 / 1e6,
+    )
 
 
 def _report(took: Mapping[str, Sequence[Took]]) -> None:
     bare = statistics.median(each.cpu_s for each in took[_BARE])
     for name, each in took.items():
         wall, cpu = statistics.median(one.wall_s for one in each), statistics.median(one.cpu_s for one in each)
-        print(f"{name:34} {wall:6.2f} s   {cpu:6.2f} s of CPU   {cpu / bare:5.2f} x the SDK's server with one tool")
+        peaks = [one.peak_mb for one in each if one.peak_mb is not None]
+        peak = f"   {statistics.median(peaks):4.0f} MB at most" if peaks else ""
+        print(f"{name:62} {wall:6.2f} s   {cpu:6.2f} s of CPU   {cpu / bare:5.2f} x the SDK's server{peak}")
 
 
 if __name__ == "__main__":

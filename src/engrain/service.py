@@ -10,37 +10,23 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent.agent import Agent
-from engrain.agent.jobs import Jobs
-from engrain.agent.keys import Keys
 from engrain.agent.maintenance import Maintenance
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
-from engrain.agent.wiring.engines import (
-    configured_embedder,
-    configured_llm,
-    configured_reranker,
-    load_settings,
-    with_cache,
-    with_meter,
-)
-from engrain.agent.wiring.parts import Parts
-from engrain.agent.wiring.usage import KeyUses, References
-from engrain.agent.wiring.workers import Workers
-from engrain.agent.writes import fail_open
-from engrain.config import describe_missing_key, load
 from engrain.domain import checks
 from engrain.domain.ids import IdSource
-from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, MemoryClosed
-from engrain.storage.write.embedding_versions import load_versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
     from types import TracebackType
 
+    from engrain.agent.jobs import Jobs
+    from engrain.agent.keys import Keys
+    from engrain.agent.wiring.parts import Parts
     from engrain.config.tree import Settings
     from engrain.domain.maintenance.readiness import Readiness
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
@@ -80,9 +66,15 @@ class Memory(Maintenance):
         """Wire parts of your own; most callers use `Memory.open`."""
         from engrain import engines
         from engrain.agent.wiring.buffers import Buffers
+        from engrain.agent.wiring.engines import with_cache, with_meter
         from engrain.agent.wiring.learner import Learner
         from engrain.agent.wiring.note_cache import NoteCache
+        from engrain.agent.wiring.parts import Parts
+        from engrain.agent.wiring.usage import KeyUses, References
+        from engrain.agent.wiring.workers import Workers
+        from engrain.config import load
         from engrain.context.recipes import build_recipes
+        from engrain.domain.memories.decay import DecayPolicy
         from engrain.retrieval import reranking
         from engrain.retrieval.custom_presets import add_custom, apply_weights
         from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
@@ -156,6 +148,14 @@ class Memory(Maintenance):
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
         """
         from engrain import engines
+        from engrain.agent.wiring.engines import (
+            configured_embedder,
+            configured_llm,
+            configured_reranker,
+            load_settings,
+            with_meter,
+        )
+        from engrain.config import describe_missing_key
         from engrain.retrieval.embeddings.checked_embedder import wrap_embedder
         from engrain.storage import open_store
 
@@ -226,11 +226,15 @@ class Memory(Maintenance):
     @property
     def keys(self) -> Keys:
         """Access keys: create, list, revoke and authenticate them."""
+        from engrain.agent.keys import Keys
+
         return Keys(lambda: self.parts, self.agent().caller)
 
     @property
     def jobs(self) -> Jobs:
         """Background jobs: list, run and retry them."""
+        from engrain.agent.jobs import Jobs
+
         return Jobs(self, lambda: self.parts, self.agent().caller)
 
     def flush(self, progress: words.Progress | None = None) -> None:
@@ -254,6 +258,7 @@ class Memory(Maintenance):
             EngineUnavailable: the embedder cannot work, or refuses the texts that the message names; nothing is lost,
                 and searches are as before.
         """
+        from engrain.agent.wiring.engines import with_cache
         from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
         from engrain.retrieval.embeddings.reembedding import reembed
 
@@ -307,6 +312,8 @@ class Memory(Maintenance):
         file or the connections are released when it returns, and so are engines. A second call does nothing. An engine
         that is named, not given, stays loaded for the next memory.
         """
+        from engrain.agent.writes import fail_open
+
         if self._is_inherited:
             return
         with self._changing:
@@ -358,6 +365,8 @@ class Memory(Maintenance):
     @property
     def is_reembedding(self) -> bool:
         """True while the vectors of another embedder are being made (`reembed`)."""
+        from engrain.storage.write.embedding_versions import load_versions
+
         return any(version.state == "building" for version in self.parts.store.inspect(None, load_versions))
 
     @property

@@ -5,26 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from engrain.agent.consolidation import Consolidation
-from engrain.agent.entities import Entities
-from engrain.agent.graph import Graph
-from engrain.agent.hooks import Hooks
-from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
 from engrain.agent.learning.conversations import Conversations
-from engrain.agent.notes import Notes
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.pools import Pools
-from engrain.agent.reads.lookups import memory_not_found
-from engrain.agent.rules import Rules
 from engrain.agent.wiring.acts import new_act, new_id
 from engrain.agent.wiring.arguments import parse_interval, parse_scope, parse_text
-from engrain.agent.working import Working
-from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
-from engrain.agent.writes.erasures import erase_memories
-from engrain.agent.writes.memories import replace_fact, store_fact, store_memory
 from engrain.domain import checks
-from engrain.domain.memories.erasure import Cascade, ErasureReport
-from engrain.domain.memories.predicates import free_text_predicate
 from engrain.domain.records import (
     DECAY_RATES,
     RELATIONS,
@@ -35,16 +20,19 @@ from engrain.domain.records import (
     MemoryRecord,
     Rule,
 )
-from engrain.domain.text.categories import fact_category
 from engrain.errors import Forbidden, InvalidInput
-from engrain.storage.write import changes, removal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from engrain.agent.learning.summaries import Choice
+    from engrain.agent.consolidation import Consolidation
+    from engrain.agent.entities import Entities
+    from engrain.agent.graph import Graph
+    from engrain.agent.hooks import Hooks
+    from engrain.agent.notes import Notes
+    from engrain.agent.pools import Pools
+    from engrain.agent.rules import Rules
+    from engrain.agent.working import Working
+    from engrain.domain.memories.erasure import ErasureReport
     from engrain.domain.memories.routing import HandledInput, Routing
-    from engrain.domain.runs.summaries import Summary
     from engrain.portability.imports import ImportReport
     from engrain.verbs import words
 
@@ -58,41 +46,57 @@ class Agent(Conversations):
     @property
     def rules(self) -> Rules:
         """Rules: guidance learned from outcomes, and how it fared."""
+        from engrain.agent.rules import Rules
+
         return Rules(self._parts, self._caller)
 
     @property
     def entities(self) -> Entities:
         """Entities: the registry of people, places and things that facts are about."""
+        from engrain.agent.entities import Entities
+
         return Entities(self._parts, self._caller)
 
     @property
     def graph(self) -> Graph:
         """Graph: entities, observations of them, and their relations."""
+        from engrain.agent.graph import Graph
+
         return Graph(self._parts, self._caller)
 
     @property
     def notes(self) -> Notes:
         """Notes: the agent's own, under keys."""
+        from engrain.agent.notes import Notes
+
         return Notes(self._parts, self._caller)
 
     @property
     def pools(self) -> Pools:
         """Pools: memories shared with some agents of the tenant."""
+        from engrain.agent.pools import Pools
+
         return Pools(self._parts, self._caller)
 
     @property
     def consolidation(self) -> Consolidation:
         """Consolidation, step by step, for an outside consolidator; `Memory.consolidate` does it by itself."""
+        from engrain.agent.consolidation import Consolidation
+
         return Consolidation(self._parts, self._caller)
 
     @property
     def hooks(self) -> Hooks:
         """Hooks: calls of a host around a conversation, which fail open where memory cannot be reached."""
+        from engrain.agent.hooks import Hooks
+
         return Hooks(self._parts, self._caller)
 
     @property
     def working(self) -> Working:
         """Working memory: messages, tool results and scratchpad of the session, in this process alone."""
+        from engrain.agent.working import Working
+
         return Working(self._parts, self._caller)
 
     def observe(
@@ -121,6 +125,10 @@ class Agent(Conversations):
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
                 something else; nothing was written.
         """
+        from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+        from engrain.agent.writes.episodes import new_episode
+        from engrain.agent.writes.memories import store_memory
+
         parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
@@ -181,6 +189,11 @@ class Agent(Conversations):
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
                 before it begins, or a key that was used for something else; nothing was written.
         """
+        from engrain.agent.writes.episodes import parse_importance
+        from engrain.agent.writes.memories import store_fact
+        from engrain.domain.memories.predicates import free_text_predicate
+        from engrain.domain.text.categories import fact_category
+
         parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
@@ -233,6 +246,8 @@ class Agent(Conversations):
             NotFound: this agent sees no such memory.
             InvalidInput: it is no fact, no longer active, or a value is refused; nothing was written.
         """
+        from engrain.agent.writes.memories import replace_fact
+
         parts = self._parts()
         act = new_act(parts, self._caller)
         start, end = parse_interval(valid_from, valid_to, act.at)
@@ -256,6 +271,9 @@ class Agent(Conversations):
             NotFound: this agent sees no such memory.
             InvalidInput: it is an episode, or no longer active.
         """
+        from engrain.agent.reads.lookups import memory_not_found
+        from engrain.storage.write import changes
+
         parts, name = self._parts(), checks.name(id_, name="id")
         confirmed = parts.store.write(new_act(parts, self._caller), changes.confirm, name)
         if confirmed is None:
@@ -272,6 +290,9 @@ class Agent(Conversations):
         Raises:
             NotFound: this agent sees no such memory.
         """
+        from engrain.agent.reads.lookups import memory_not_found
+        from engrain.storage.write import removal
+
         parts, name = self._parts(), checks.name(id_, name="id")
         try:
             forgotten = parts.store.write(new_act(parts, self._caller), removal.forget, name)
@@ -299,6 +320,9 @@ class Agent(Conversations):
             InvalidInput: an id that is no text, or an unknown `cascade`; nothing was erased.
             Forbidden: `cascade` "tenant" with a key of one agent.
         """
+        from engrain.agent.writes.erasures import erase_memories
+        from engrain.domain.memories.erasure import Cascade
+
         names = checks.required_names(ids, name="id")
         chosen = checks.choice(cascade, get_args(Cascade), name="cascade")
         if chosen == "tenant" and grant is not None and grant.is_bound:
@@ -319,6 +343,8 @@ class Agent(Conversations):
             NotFound: this agent does not see one of the two.
             InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself.
         """
+        from engrain.storage.write import changes
+
         parts = self._parts()
         act = new_act(parts, self._caller)
         link = Link(
@@ -331,46 +357,6 @@ class Agent(Conversations):
         if link.source_id == link.target_id:
             raise InvalidInput(f"a memory cannot be linked to itself ({link.source_id}); name two")
         return parts.store.write(act, changes.link, link)
-
-    def summarize(
-        self,
-        query: words.SummaryQuery | None = None,
-        *,
-        session: words.SummarySession | None = None,
-        ids: words.SummaryIds | None = None,
-        strategy: words.SummaryStrategy | None = None,
-        target_tokens: words.TargetTokens | None = None,
-        store: words.StoreSummary = False,
-    ) -> Summary:
-        """Summarize a search, a session or some memories in at most `target_tokens`.
-
-        Without any of the three, this agent's own session; at most the newest 1,000 memories. Where a model is asked
-        for that is not there or fails, the summary is extractive (the memories' own sentences) and `degraded` says so;
-        without a model and a strategy it is extractive, too.
-
-        A stored summary is a fact of category "summary" in this agent's own scope, derived_from its sources; it
-        supersedes an earlier one of the same, and its `run_id` can be undone. An empty one is not stored.
-
-        Raises:
-            InvalidInput: nothing is named and there is no session, or more than one; an unknown strategy.
-            NotFound: this agent does not see one of `ids`.
-            DatabaseBusy: another summary of this agent is being stored; nothing was written.
-        """
-        from engrain.agent.learning import summaries
-        from engrain.domain.runs.summaries import STRATEGIES
-
-        parts, caller = self._parts(), self._caller
-        choice = self._choice(query, session, ids)
-        target = parts.settings.summarization.target_tokens if target_tokens is None else target_tokens
-        is_stored = checks.flag(store, name="store")
-        summary = summaries.summarize(
-            parts,
-            caller,
-            choice,
-            strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, name="strategy"),
-            target_tokens=checks.count(target, name="target_tokens", high=MOST_TOKENS),
-        )
-        return summaries.store_summary(parts, caller, choice, summary) if is_stored and summary.text else summary
 
     def route(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
@@ -472,19 +458,3 @@ class Agent(Conversations):
         finally:
             parts.note_cache.drop_agent(self._caller)
             parts.queue.announce()
-
-    def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
-        """Return the choice of memories to summarise."""
-        from engrain.agent.learning.summaries import Choice
-
-        names = [name for name, value in (("query", query), ("session", session), ("ids", ids)) if value is not None]
-        if len(names) > 1:
-            raise InvalidInput(f"{' and '.join(names)} are given; name one of query, session and ids")
-        if ids is not None:
-            return Choice(by="ids", ids=checks.names(ids, name="id"))
-        if query is not None:
-            return Choice(by="query", text=checks.content(query, name="query"))
-        own = self._caller.session if session is None else checks.name(session, name="session")
-        if own is None:
-            raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
-        return Choice(by="session", text=own)

@@ -11,11 +11,6 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks, pagination
-from engrain.domain.maintenance.stats import AgentCounts, UserCounts
-from engrain.storage.reports import tenants
-from engrain.storage.runs import claims
-from engrain.storage.runs.undo import undo_run
-from engrain.storage.write import user_erasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +19,7 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.maintenance.backups import Extent
     from engrain.domain.maintenance.erasure import UserErasure
+    from engrain.domain.maintenance.stats import AgentCounts, UserCounts
     from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller, Episode
@@ -42,7 +38,7 @@ if TYPE_CHECKING:
     from engrain.verbs import words
 
 _MOST_ENTRIES = 1_000_000_000_000
-_Counts = TypeVar("_Counts", AgentCounts, UserCounts)
+_Counts = TypeVar("_Counts", "AgentCounts", "UserCounts")
 
 
 @instrument()
@@ -144,6 +140,8 @@ class Maintenance(ABC):
         Raises:
             InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
         """
+        from engrain.storage.reports import tenants
+
         return _list_counts(self.parts, "agents", tenants.load_agent_counts, tenant=tenant, limit=limit, after=after)
 
     def users(
@@ -156,6 +154,8 @@ class Maintenance(ABC):
         Raises:
             InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
         """
+        from engrain.storage.reports import tenants
+
         return _list_counts(self.parts, "users", tenants.load_user_counts, tenant=tenant, limit=limit, after=after)
 
     def export_user(
@@ -201,6 +201,8 @@ class Maintenance(ABC):
         Raises:
             InvalidInput: an empty name; nothing was erased.
         """
+        from engrain.storage.write import user_erasure
+
         parts, user, is_dry = self.parts, checks.name(name, name="name"), checks.flag(dry_run, name="dry_run")
         act = new_act(parts, self._caller_of(None, tenant))
         if not is_dry:
@@ -231,6 +233,7 @@ class Maintenance(ABC):
             InvalidInput: an unknown kind, a limit outside 0-1000, or a cursor of another list.
         """
         from engrain.domain.runs.runs import RUN_KINDS
+        from engrain.storage.runs import claims
 
         known = None if kind is None else checks.choice(kind, RUN_KINDS, name="kind")
         caller = self._caller_of(agent, tenant, user=user)
@@ -254,6 +257,8 @@ class Maintenance(ABC):
             NotFound: the agent has no such run.
             InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
         """
+        from engrain.storage.runs.undo import undo_run
+
         caller = self._caller_of(agent, tenant, user=user)
         name = checks.name(run_id, name="run_id")
         try:
@@ -446,6 +451,8 @@ class Maintenance(ABC):
 
     def _acts(self, tenant: str | None) -> Iterator[Act]:
         """Yield a write at this time for one tenant, or for every one."""
+        from engrain.storage.reports import tenants
+
         caller = self._caller_of(None, tenant)
         names = self.parts.store.inspect(None, tenants.list_tenants) if tenant is None else [caller.tenant_id]
         return (new_act(self.parts, replace(caller, tenant_id=name)) for name in names)
@@ -461,6 +468,8 @@ def _list_counts(
     after: str | None,
 ) -> Page[_Counts]:
     """Return the page of a tenant's counts, or of every one's, after a cursor of this kind of list."""
+    from engrain.storage.reports import tenants
+
     named = checks.optional_name(tenant, name="tenant")
     most, position = checks.count(limit, name="limit"), pagination.decode(kind, after) or ("", "")
     found = parts.store.inspect(named, tenants.load_page, load, named, parts.clock(), after=position, limit=most + 1)

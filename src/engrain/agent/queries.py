@@ -6,14 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.reads import lookups
-from engrain.agent.reads.lookups import find_memory
-from engrain.agent.reads.search import get_counted, search_counted
 from engrain.agent.wiring.arguments import find_preset, parse_end, parse_limit, parse_point, parse_reading, parse_time
 from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
-from engrain.domain.maintenance.findings import FINDING_KINDS, Audit
 from engrain.domain.records import (
     KINDS,
     RELATIONS,
@@ -26,8 +22,6 @@ from engrain.domain.records import (
     MemoryRecord,
 )
 from engrain.domain.requests import Direction, Request
-from engrain.storage.reports.stats import count_memories
-from engrain.storage.search import history, recency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +29,7 @@ if TYPE_CHECKING:
 
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages
+    from engrain.domain.maintenance.findings import Audit
     from engrain.domain.maintenance.overview import Overview
     from engrain.domain.maintenance.stats import Stats
     from engrain.domain.pagination import Page
@@ -95,6 +90,8 @@ class Queries(View):
             InvalidInput: an unknown preset, kind or role, a scope that this agent does not see, a time that is none, or
                 a number out of its range.
         """
+        from engrain.agent.reads import lookups
+        from engrain.agent.reads.search import search_counted
         from engrain.retrieval.search import SearchQuery
 
         parts = self._parts()
@@ -228,6 +225,9 @@ class Queries(View):
         Raises:
             InvalidInput: an id that is no text, or a time that is none.
         """
+        from engrain.agent.reads.lookups import find_memory
+        from engrain.agent.reads.search import get_counted
+
         parts = self._parts()
         name, then = checks.name(id_, name="id"), parse_point(as_of, name="as_of", now=parts.clock())
         if then is None:
@@ -256,6 +256,9 @@ class Queries(View):
         Raises:
             InvalidInput: an empty name, a limit outside 0-1000, a time that is none, or a cursor of another list.
         """
+        from engrain.agent.reads import lookups
+        from engrain.storage.search import recency
+
         parts = self._parts()
         narrowed = Filter(
             kinds=("fact",),
@@ -337,6 +340,8 @@ class Queries(View):
         Raises:
             InvalidInput: an unknown direction or relation.
         """
+        from engrain.storage.search import history
+
         return self._parts().store.read(
             self._caller,
             history.load_links,
@@ -350,6 +355,8 @@ class Queries(View):
 
         Empty where this agent sees no such fact.
         """
+        from engrain.storage.search import history
+
         return self._parts().store.read(self._caller, history.load_history, checks.name(id_, name="id"))
 
     def events(
@@ -367,6 +374,8 @@ class Queries(View):
         Raises:
             InvalidInput: an id or event type that is no text, a limit outside 0-1000, or a cursor of another list.
         """
+        from engrain.storage.search import history
+
         most = checks.count(limit, name="limit")
         events = self._parts().store.read(
             self._caller,
@@ -426,6 +435,7 @@ class Queries(View):
         Raises:
             InvalidInput: an unknown kind, or a number out of its range.
         """
+        from engrain.domain.maintenance.findings import FINDING_KINDS
         from engrain.lifecycle import audit
 
         parts = self._parts()
@@ -442,6 +452,8 @@ class Queries(View):
 
     def _newest(self, name: str, narrowed: Filter, limit: int, after: str | None) -> Page[MemoryRecord]:
         """A page of the list `name`, newest first, and one statement."""
+        from engrain.storage.search import recency
+
         parts = self._parts()
         narrowed = replace(narrowed, after=pagination.decode_moment(name, after))
         most = checks.count(limit, name="limit")
@@ -451,5 +463,7 @@ class Queries(View):
 
 
 def _count_memories(snapshot: Snapshot, now: datetime, scope: str | None) -> Stats:
+    from engrain.storage.reports.stats import count_memories
+
     narrowed = None if scope is None else checks.choice(scope, snapshot.caller.scopes, name="scope")
     return count_memories(snapshot, now, scope=narrowed)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from engrain.domain.filters import Filter
-from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.small_talk import is_small_talk
@@ -473,6 +472,8 @@ def _min_confidence(query: SearchQuery) -> float:
 
 
 def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[Hit, ...]:
+    from engrain.domain.memories.notes import is_note
+
     why = Explanation(preset=query.preset.name, contributions=())
     newest = recency.load_newest(snapshot, request, query.limit)
     own = [memory for memory in newest if not query.preset.private or is_note(memory, snapshot.caller)]

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from engrain.domain.ids import IdSource
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
-from engrain.storage.backup.extraction import SqlExtraction
-from engrain.storage.backup.restoration import SqlRestoration
-from engrain.storage.reports import vitals
 from engrain.storage.transaction import Transaction, repeatable
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 from engrain.storage.write import embedding_versions
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act, Health, Ref
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.backend import Backend
+    from engrain.storage.backup.extraction import SqlExtraction
+    from engrain.storage.backup.restoration import SqlRestoration
     from engrain.storage.transaction import Connection
 
 _Parameters = ParamSpec("_Parameters")
@@ -259,6 +258,8 @@ class SqlStore:
 
     def extract(self, extent: Extent, work: Callable[[SqlExtraction], _Result]) -> _Result:
         """Return what `work` reads of an extent in one snapshot of all its rows."""
+        from engrain.storage.backup.extraction import SqlExtraction
+
         statements = self.backend.statements
         return self.backend.read_everything(
             extent.tenant_id, lambda db: work(SqlExtraction(Transaction(db, statements), extent))
@@ -271,6 +272,8 @@ class SqlStore:
 
         `is_part`: more rows follow in transactions of their own, and the last one makes the index of vectors.
         """
+        from engrain.storage.backup.restoration import SqlRestoration
+
         backend = self.backend
 
         def attempt(db: Connection) -> _Result:
@@ -285,6 +288,8 @@ class SqlStore:
 
     def vitals(self, now: datetime) -> Vitals:
         """Measure the database, over all tenants: maintenance. A few short statements, whatever its size."""
+        from engrain.storage.reports import vitals
+
         backend = self.backend
 
         def measure(tx: Transaction) -> Vitals:  # whose connection is one of those in use

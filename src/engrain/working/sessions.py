@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cachetools import TTLCache
 
-from engrain.domain.memories.routing import WorkingStats
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from engrain.domain.memories.routing import WorkingStats
     from engrain.domain.records import Caller, Episode
 
 _Key: TypeAlias = tuple[str, str, str | None]
@@ -45,6 +45,8 @@ class WorkingSession:
         return texts + len(self.scratchpad) + sum(self.result_sizes.values()) + _BYTES_OF_A_MESSAGE
 
     def stats(self) -> WorkingStats:
+        from engrain.domain.memories.routing import WorkingStats
+
         return WorkingStats(
             messages=len(self.messages),
             tokens=self.tokens,

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from engrain import Memory
+
 HEAVY = {
     "alembic",
     "apsw",
@@ -54,6 +56,39 @@ def test_errors_and_the_context_block_cost_nothing(name):
 @pytest.mark.parametrize("name", ["Memory", "Agent", "AsyncMemory", "AsyncAgent", "Settings"])
 def test_the_facade_loads_neither_a_library_nor_a_database_nor_a_model(name):
     assert loaded_by(f"from engrain import {name}") == set()
+
+
+def modules_of(statement):
+    """Modules of ours that a fresh Python has loaded after a statement."""
+    script = (
+        f"{statement}\nimport json, sys\nprint(json.dumps([name for name in sys.modules if name[:7] == 'engrain']))"
+    )
+    return set(json.loads(subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout))
+
+
+def test_the_facade_loads_a_verbs_work_with_its_first_call():
+    """160 modules and their dataclasses were half of the time that an import took."""
+    loaded = modules_of("from engrain import Memory")
+    assert len(loaded) <= 50, sorted(loaded)
+    rooms = {name.split(".")[1] for name in loaded - {"engrain"}}
+    assert rooms == {"agent", "domain", "errors", "metrics", "service", "verbs"}
+
+
+def test_a_question_on_the_command_line_loads_no_validator_and_no_half_of_the_libraries(tmp_path):
+    """`bench.cold_start` says in seconds and bytes what `engrain recall` costs."""
+    database = str(tmp_path / "memory.db")
+    recall = f"main(['recall', 'Lisbon', '--limit', '5', '--db', {database!r}, '--json'])"
+    with Memory.open(database) as memory:
+        memory.agent().observe("I moved to Lisbon.")
+    told = f"import sys; from engrain.interfaces.cli import main; {recall}; print(*sys.modules, file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    loaded = set(ran.stderr.split())
+    assert json.loads(ran.stdout)["hits"]
+    assert "onnxruntime" in loaded
+    unneeded = {"pydantic", "rich", "sqlalchemy", "alembic", "numpy.ma", "numpy.random", "asyncio", "httpx2", "psycopg"}
+    assert loaded & unneeded == set()
+    ours = {name for name in loaded if name.startswith("engrain")}
+    assert not any(name.startswith(("engrain.learning", "engrain.lifecycle", "engrain.portability")) for name in ours)
 
 
 def test_a_memory_without_an_embedder_loads_no_model():

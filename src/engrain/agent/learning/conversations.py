@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.learning import consolidation_triggers as triggers
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.queries import Queries
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.writes.episodes import new_episode
-from engrain.agent.writes.memories import store_conversation
 from engrain.domain import checks
 from engrain.domain.records import Degraded, Episode, Fact, Rule
-from engrain.domain.runs.additions import LEARNING_TIMES, AddedMessages, Learning
 from engrain.errors import InvalidInput
-from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from engrain.agent.learning.summaries import Choice
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
+    from engrain.domain.runs.additions import AddedMessages
+    from engrain.domain.runs.summaries import Summary
     from engrain.verbs import chat_words, words
 
 _FIELDS = ("role", "content", "speaker", "name", "event_time")
@@ -30,7 +28,7 @@ _MOST_MESSAGES = 1_000
 
 @instrument()
 class Conversations(Queries):
-    """The verb of an agent that takes a whole conversation."""
+    """The verbs of an agent that take a whole conversation, or tell it shortly."""
 
     __slots__ = ()
 
@@ -57,6 +55,11 @@ class Conversations(Queries):
             InvalidInput: no message, a value that `observe` refuses, or a key that was used for something else; nothing
                 was written.
         """
+        from engrain.agent.learning import consolidation_triggers as triggers
+        from engrain.agent.writes.episodes import new_episode
+        from engrain.agent.writes.memories import store_conversation
+        from engrain.domain.runs.additions import LEARNING_TIMES, AddedMessages
+
         parts, caller = self._parts(), self._caller
         when = checks.choice(learn, LEARNING_TIMES, name="learn")
         key = checks.optional_name(idempotency_key, name="idempotency_key")
@@ -84,9 +87,70 @@ class Conversations(Queries):
             return AddedMessages(episodes=stored, learning="background")
         return _learn(parts, caller, stored)
 
+    def summarize(
+        self,
+        query: words.SummaryQuery | None = None,
+        *,
+        session: words.SummarySession | None = None,
+        ids: words.SummaryIds | None = None,
+        strategy: words.SummaryStrategy | None = None,
+        target_tokens: words.TargetTokens | None = None,
+        store: words.StoreSummary = False,
+    ) -> Summary:
+        """Summarize a search, a session or some memories in at most `target_tokens`.
+
+        Without any of the three, this agent's own session; at most the newest 1,000 memories. Where a model is asked
+        for that is not there or fails, the summary is extractive (the memories' own sentences) and `degraded` says so;
+        without a model and a strategy it is extractive, too.
+
+        A stored summary is a fact of category "summary" in this agent's own scope, derived_from its sources; it
+        supersedes an earlier one of the same, and its `run_id` can be undone. An empty one is not stored.
+
+        Raises:
+            InvalidInput: nothing is named and there is no session, or more than one; an unknown strategy.
+            NotFound: this agent does not see one of `ids`.
+            DatabaseBusy: another summary of this agent is being stored; nothing was written.
+        """
+        from engrain.agent.learning import summaries
+        from engrain.agent.writes.episodes import MOST_TOKENS
+        from engrain.domain.runs.summaries import STRATEGIES
+
+        parts, caller = self._parts(), self._caller
+        choice = self._choice(query, session, ids)
+        target = parts.settings.summarization.target_tokens if target_tokens is None else target_tokens
+        is_stored = checks.flag(store, name="store")
+        summary = summaries.summarize(
+            parts,
+            caller,
+            choice,
+            strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, name="strategy"),
+            target_tokens=checks.count(target, name="target_tokens", high=MOST_TOKENS),
+        )
+        return summaries.store_summary(parts, caller, choice, summary) if is_stored and summary.text else summary
+
+    def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
+        """Return the choice of memories to summarise."""
+        from engrain.agent.learning.summaries import Choice
+
+        names = [name for name, value in (("query", query), ("session", session), ("ids", ids)) if value is not None]
+        if len(names) > 1:
+            raise InvalidInput(f"{' and '.join(names)} are given; name one of query, session and ids")
+        if ids is not None:
+            return Choice(by="ids", ids=checks.names(ids, name="id"))
+        if query is not None:
+            return Choice(by="query", text=checks.content(query, name="query"))
+        own = self._caller.session if session is None else checks.name(session, name="session")
+        if own is None:
+            raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
+        return Choice(by="session", text=own)
+
 
 def _learn(parts: Parts, caller: Caller, stored: Sequence[Episode]) -> AddedMessages:
     """Learn from the session of the messages now, and return what came of it."""
+    from engrain.agent.learning import consolidation_triggers as triggers
+    from engrain.domain.runs.additions import AddedMessages, Learning
+    from engrain.storage.selection import load_memories
+
     assert parts.llm is not None
     session = stored[0].session
     report = triggers.consolidate_now(parts, parts.llm, caller, () if session is None else (session,))

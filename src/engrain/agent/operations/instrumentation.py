@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from engrain import metrics
 from engrain.agent.operations import tracing
-from engrain.domain.memories.notes import Note
 from engrain.domain.records import MemoryRecord
 from engrain.errors import EngrainError
 from engrain.verbs.table import by_name
@@ -152,6 +151,8 @@ def code_of(error: BaseException) -> str:
 
 def _count_records(answer: object) -> int | None:
     """Return the number of memories in an answer; None where it is no answer of memories."""
+    from engrain.domain.memories.notes import Note
+
     if answer is None:
         return 0
     if isinstance(answer, MemoryRecord | Note):
@@ -162,4 +163,6 @@ def _count_records(answer: object) -> int | None:
 
 
 def _record_id(answer: object) -> str | None:
+    from engrain.domain.memories.notes import Note
+
     return answer.id if isinstance(answer, MemoryRecord | Note) else None

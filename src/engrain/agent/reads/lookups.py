@@ -11,11 +11,6 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage.entities.lookup import entity_position, list_entities
-from engrain.storage.entities.subjects import expand_subjects
-from engrain.storage.reports.surveys import load_page
-from engrain.storage.runs.claims import list_runs
-from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
@@ -66,6 +61,8 @@ def get_active_fact(snapshot: Snapshot, id_: str) -> Fact:
 
 def with_namesakes(parts: Parts, caller: Caller, narrowed: Filter) -> Filter:
     """Return a filter that finds its subjects under all their names."""
+    from engrain.storage.entities.subjects import expand_subjects
+
     if not narrowed.subjects:
         return narrowed
     names = parts.store.read(caller, expand_subjects, narrowed.subjects)
@@ -74,6 +71,8 @@ def with_namesakes(parts: Parts, caller: Caller, narrowed: Filter) -> Filter:
 
 def read_all(snapshot: Snapshot, request: Request) -> Iterator[MemoryRecord]:
     """Yield all memories that match a request, the newest first, 500 a statement."""
+    from engrain.storage.reports.surveys import load_page
+
     page = load_page(snapshot, request, before=None, limit=_PAGE)
     yield from page
     while len(page) == _PAGE:
@@ -83,6 +82,8 @@ def read_all(snapshot: Snapshot, request: Request) -> Iterator[MemoryRecord]:
 
 def read_entities(snapshot: Snapshot) -> Iterator[Entity]:
     """Yield all entities of the tenant, by name, 1,000 a statement."""
+    from engrain.storage.entities.lookup import entity_position, list_entities
+
     last = ("", "")
     while page := list_entities(snapshot, after=last, limit=_NEWEST):
         yield from page
@@ -106,6 +107,8 @@ def find_ids(view: View, kind: Identified, prefix: str, *, limit: int) -> list[s
 
 def find_sessions(view: View, prefix: str, *, limit: int) -> list[str]:
     """Sessions of the newest 1,000 episodes that begin with a prefix, the newest first; at most `limit`."""
+    from engrain.storage.search.recency import load_newest
+
     parts, caller = enter(view)
     request = Request(caller=caller, filter=Filter(kinds=("episode",)), now=parts.clock())
     episodes = parts.store.read(caller, load_newest, request, _NEWEST)
@@ -114,6 +117,9 @@ def find_sessions(view: View, prefix: str, *, limit: int) -> list[str]:
 
 
 def _find_ids(snapshot: Snapshot, request: Request, kind: Identified, prefix: str, *, limit: int) -> list[str]:
+    from engrain.storage.reports.surveys import load_page
+    from engrain.storage.runs.claims import list_runs
+
     ids: Iterable[str]
     match kind:
         case "memory":

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE, is_reserved, user_of, user_scope
-from engrain.domain.text.secrets import apply_policy
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ def parse_text(parts: Parts, content: object) -> str:
     Raises:
         InvalidInput: it is empty, too long, or holds a secret that is refused.
     """
+    from engrain.domain.text.secrets import apply_policy
+
     text = checks.content(content)
     stored = apply_policy(text, parts.settings.privacy.secrets)
     if stored is not text:

@@ -40,11 +40,13 @@ def configured_llm(settings: Settings, spec: str | None = None) -> LLM | None:
     Raises:
         InvalidInput: no such model, a command that is none, or a key that is none.
     """
+    chosen = settings.llm
+    name = chosen.model if spec is None else spec
+    if name == "none":
+        return None
     from engrain import engines
     from engrain.engines.llms.responses import Limits
 
-    chosen = settings.llm
-    name = chosen.model if spec is None else spec
     key = key_for(name, url=chosen.url, key=chosen.key)
     limits = Limits(attempts=chosen.attempts, max_tokens=chosen.max_tokens)
     return engines.llm(
@@ -77,9 +79,11 @@ def with_cache(embedder: Embedder | None, settings: Settings) -> Embedder | None
 
 def with_meter(llm: LLM | None, settings: Settings) -> MeteredLLM | None:
     """Return the language model with a meter of this Memory's own."""
+    if llm is None:
+        return None
     from engrain.engines.llms.usage_meter import MeteredLLM, Prices
 
-    if llm is None or isinstance(llm, MeteredLLM):
+    if isinstance(llm, MeteredLLM):
         return llm
     chosen = settings.llm
     prices = Prices(

@@ -21,6 +21,7 @@ from engrain.interfaces.cli.invocation import (
     UserName,
     command_of_function,
     options,
+    pass_plain_values,
 )
 from engrain.verbs import docstrings
 from engrain.verbs.table import VERBS
@@ -108,6 +109,7 @@ def parser() -> TyperGroup:
     """The command that reads a command line and runs it."""
     root = get_command(app)
     assert isinstance(root, TyperGroup)
+    pass_plain_values(root)
     for verb in VERBS:
         if verb.command_name is not None:
             summary = functools.partial(docstrings.first_line, verb)

@@ -10,7 +10,7 @@ from engrain.domain.requests import Health
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.search.turn_cache import BYTES_PER_TURN, TurnCache
-from engrain.storage.sqlite import compaction, health, index, schema, word_index
+from engrain.storage.sqlite import index, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import MOST_BYTES, Cosines, VectorCache
@@ -236,6 +236,8 @@ class SqliteBackend:
         """A file has none to count."""
 
     def check_health(self) -> Health:
+        from engrain.storage.sqlite import health
+
         with self._connections.unmapped_snapshot() as db:
             active = embedding_versions.find_active(Transaction(db, STATEMENTS))
             return Health(
@@ -252,6 +254,8 @@ class SqliteBackend:
             )
 
     def compact(self) -> Compaction:
+        from engrain.storage.sqlite import compaction
+
         return compaction.compact(self._connections)
 
     def close(self) -> None:

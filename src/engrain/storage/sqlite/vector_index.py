@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engrain.storage.search.candidates import sort_docs
 from engrain.storage.search.doc_slots import DocSlots
 from engrain.storage.sqlite.sign_bits import agreement, sign_bits, weighed_agreement
 
@@ -81,7 +82,7 @@ class VectorIndex:
         assert docs.dtype == np.int64
         assert vectors.dtype == np.float32
         assert vectors.shape == (len(docs), self._dims)
-        assert len(np.unique(docs)) == len(docs)
+        assert len(sort_docs(docs)) == len(docs)
         slots = self._slots.find(docs)
         is_new = slots < 0
         before = len(self)
@@ -104,7 +105,7 @@ class VectorIndex:
 
     def drop(self, docs: Docs) -> None:
         """Forgets these docs; unknown ones are ignored."""
-        known = np.unique(docs)
+        known = sort_docs(docs)
         known = known[self._slots.find(known) >= 0]
         holes, movers = self._slots.drop(known)
         if self._rows is not None:
@@ -142,7 +143,7 @@ class VectorIndex:
         return self._slots.docs[self._shortlist_slots(query, limit, slots)]
 
     def _known(self, docs: Docs) -> Slots:
-        slots = self._slots.find(np.unique(docs))
+        slots = self._slots.find(sort_docs(docs))
         return np.sort(slots[slots >= 0])
 
     def _shortlist_slots(self, query: Vectors, limit: int, slots: Slots | None) -> Slots:

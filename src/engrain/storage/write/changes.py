@@ -16,7 +16,7 @@ from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import repeatable
-from engrain.storage.write import sweeps, updates
+from engrain.storage.write import updates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +95,8 @@ def age(work: UnitOfWork, id_: str, to: Standing) -> MemoryRecord | None:
     Raises:
         InvalidInput: it is an episode.
     """
+    from engrain.storage.write import sweeps
+
     seen = updates.lock_one(work, id_)
     if seen is None:
         return None
