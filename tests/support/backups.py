@@ -36,14 +36,15 @@ ODD = {
 
 
 @contextmanager
-def memory_in(kind, folder, *, embedder=None):
+def memory_in(kind, folder, *, embedder=None, llm=None):
     """A new memory in a database of a kind, whose vectors a HashEmbedder makes if nobody else."""
     with ExitStack() as opened:
         if kind == "postgres":
             store = opened.enter_context(fresh_store())
         else:
             store = open_verbs(folder / f"memory-{next(_numbers)}.db")
-        yield opened.enter_context(Memory(store, embedder=embedder or HashEmbedder(), settings=config.load(SETTINGS)))
+        engines = {"embedder": embedder or HashEmbedder(), "llm": llm}
+        yield opened.enter_context(Memory(store, settings=config.load(SETTINGS), **engines))
 
 
 def fill(memory, name, *, tenant="default", turns=12):

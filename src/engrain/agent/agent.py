@@ -267,15 +267,18 @@ class Agent(Conversations):
     def confirm(self, id_: words.Id) -> Fact | Rule:
         """Confirm that a fact or a rule still holds: its decay starts anew.
 
+        One that only tools or assistants have said is trusted from now as what the user said: a pending fact takes its
+        slot, and supersedes the fact that was there.
+
         Raises:
             NotFound: this agent sees no such memory.
             InvalidInput: it is an episode, or no longer active.
         """
         from engrain.agent.reads.lookups import memory_not_found
-        from engrain.storage.write import changes
+        from engrain.storage.write.acceptance import accept
 
         parts, name = self._parts(), checks.name(id_, name="id")
-        confirmed = parts.store.write(new_act(parts, self._caller), changes.confirm, name)
+        confirmed = parts.store.write(new_act(parts, self._caller), accept, name)
         if confirmed is None:
             raise memory_not_found(self._caller, name)
         assert not isinstance(confirmed, Episode)

@@ -65,7 +65,8 @@ class Consolidation(View):
         """Store extracted facts, each once: repeats are dropped, and known facts confirmed.
 
         A known fact has the same subject and shares 3/4 of its words. Ids come from sources and words, so saving a
-        batch again adds nothing. The default `scope` is this agent's own.
+        batch again adds nothing. The default `scope` is this agent's own. A fact whose sources a user has not said, or
+        that they do not say, is pending: it waits for `confirm`.
 
         Raises:
             InvalidInput: a value is refused; nothing was written.

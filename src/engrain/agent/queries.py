@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.wiring.arguments import find_preset, parse_end, parse_limit, parse_point, parse_reading, parse_time
+from engrain.agent.wiring.arguments import (
+    find_preset,
+    parse_end,
+    parse_limit,
+    parse_point,
+    parse_reading,
+    parse_time,
+    parse_trust,
+)
 from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
@@ -72,6 +80,7 @@ class Queries(View):
         valid_at: words.ValidAt | None = None,
         include_inactive: words.IncludeInactive = False,
         min_confidence: words.MinConfidence | None = None,
+        min_trust: words.MinTrust | None = None,
         deep: words.Deep = False,
         neighbours: words.Neighbours = 0,
         explain: words.Explain = False,
@@ -83,7 +92,8 @@ class Queries(View):
         The rest narrows: `tags` must all be there, of other lists any; since <= time < until.
 
         With `deep` the re-ranker has the setting `reranking.budget_s`; without one, or where it fails or is late, the
-        order stays and `degraded` says so. `neighbours` take one statement for each hit. Each hit counts as a reference
+        order stays and `degraded` says so. `min_trust` leaves out what was learned from less: "user" what others than
+        the user have said. `neighbours` take one statement for each hit. Each hit counts as a reference
         once the answer is there, unless it was asked for with `as_of` or `valid_at`.
 
         Raises:
@@ -120,6 +130,7 @@ class Queries(View):
             as_of=parse_point(as_of, name="as_of", now=now),
             valid_at=parse_point(valid_at, name="valid_at", now=now),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
+            trust=parse_trust(min_trust),
         )
 
         narrowed = lookups.with_namesakes(parts, self._caller, narrowed)
@@ -138,6 +149,7 @@ class Queries(View):
         count_tokens: words.CountTokens | None = None,
         recipe: words.RecipeName | None = None,
         recent_episodes: words.RecentEpisodes | None = None,
+        min_trust: words.MinTrust | None = None,
         include_superseded: words.IncludeSuperseded = False,
         with_dates: words.WithDates = True,
         with_sources: words.WithSources = False,
@@ -145,7 +157,8 @@ class Queries(View):
         """Build a Markdown block for a prompt from the best memories that fit its budget.
 
         Its sections are facts, rules, episodes and the latest reflection. The current session is left out: the model
-        has it already. Memories in the block count as references. A `count_tokens` may be a function of a text, too.
+        has it already. A fact that others than the user have said is marked, and left out by `min_trust`, as is what
+        they said. Memories in the block count as references. A `count_tokens` may be a function of a text, too.
         Superseded facts stand behind those that hold, newest first, and say so; with `with_sources` a line ends with
         its id, too.
 
@@ -164,6 +177,7 @@ class Queries(View):
             count_tokens=count_tokens,
             recipe=recipe,
             recent_episodes=recent_episodes,
+            min_trust=min_trust,
         )
         line_options = LineOptions(
             with_dates=checks.flag(with_dates, name="with_dates"),
@@ -184,6 +198,7 @@ class Queries(View):
         count_tokens: words.CountTokens | None = None,
         recipe: words.RecipeName | None = None,
         recent_episodes: words.RecentEpisodes | None = None,
+        min_trust: words.MinTrust | None = None,
         summarise: words.Summarise | None = None,
     ) -> ContextMessages:
         """Build chat messages from a system prompt, a context block, the turns of this session and a prompt.
@@ -207,6 +222,7 @@ class Queries(View):
             count_tokens=count_tokens,
             recipe=recipe,
             recent_episodes=recent_episodes,
+            min_trust=min_trust,
         )
         chat_window = context_blocks.ChatWindow(
             tokens=checks.count(window, name="window_tokens", high=context_blocks.MOST_TOKENS),
@@ -242,6 +258,8 @@ class Queries(View):
         *,
         as_of: words.AsOf | None = None,
         valid_at: words.ValidAt | None = None,
+        pending: words.Pending = False,
+        min_trust: words.MinTrust | None = None,
         include_inactive: words.IncludeInactive = False,
         limit: words.PageLimit = 100,
         after: words.After | None = None,
@@ -249,7 +267,8 @@ class Queries(View):
         """List the facts about a subject, with a predicate or both, newest first.
 
         A subject has all names that the registry knows, and "user" also the user's; both match in every spelling. With
-        `valid_at` those that were true then, by what is known now.
+        `valid_at` those that were true then, by what is known now. With `pending` those that only tools or assistants
+        have said: `confirm` makes one the user's, `forget` drops it.
 
         Ordered by `happened_at`, then id.
 
@@ -266,6 +285,7 @@ class Queries(View):
             predicates=() if predicate is None else (checks.name(predicate, name="predicate"),),
             as_of=parse_point(as_of, name="as_of", now=parts.clock()),
             valid_at=parse_point(valid_at, name="valid_at", now=parts.clock()),
+            trust=parse_trust(min_trust, pending=checks.flag(pending, name="pending")),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
             after=pagination.decode_moment("facts", after),
         )

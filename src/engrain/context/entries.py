@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engrain.domain.memories.statement_times import read_said_at
+from engrain.domain.memories.trust import TrustLevel, role_trust
 from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repeats, Rule
 from engrain.domain.text.prompt_safety import neutralize
 from engrain.domain.text.repetition import repeat_key
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 _SECTION_OF: Mapping[Kind, SectionName] = {"fact": "facts", "rule": "rules", "episode": "said"}
 # A warning rests on three harms at least, a candidate on little.
 _MATURITY: Mapping[Maturity, int] = {"proven": 0, "established": 1, "anti_pattern": 2, "candidate": 3}
+_ORIGINS: Mapping[TrustLevel, str] = {
+    "tool": "said by a tool or page",
+    "assistant": "said by an assistant",
+    "import": "imported",
+}
 _BY_QUERY = frozenset(_SECTION_OF.values())
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 _SHORT = 100  # characters: the length from which on a memory is priced
@@ -237,12 +243,29 @@ def _line(
     text = flatten(memory.content if content is None else content)
     match memory:
         case Fact():
-            text = _fact_line(memory, text, style, options)
-        case Rule() if style == "judged":
-            text = f"{text} (maturity: {memory.maturity}, effectiveness: {memory.effectiveness_score:.2f})"
+            text = f"{_fact_line(memory, text, style, options)}{_origin(memory)}"
+        case Rule():
+            judged = f" (maturity: {memory.maturity}, effectiveness: {memory.effectiveness_score:.2f})"
+            text = f"{text}{judged if style == 'judged' else ''}{_origin(memory)}"
         case Episode():
-            text = f"{flatten(memory.speaker or memory.role)}: {text}{f' ({repeats})' if repeats else ''}"
+            text = f"{_name_speaker(memory)}: {text}{f' ({repeats})' if repeats else ''}"
     return f"- {text}{_source(memory) if options.with_sources else ''}"
+
+
+def _name_speaker(episode: Episode) -> str:
+    """Who said a turn: whatever name a tool or an assistant goes by, its role stands behind."""
+    if episode.speaker is None:
+        return flatten(episode.role)
+    is_other = role_trust(episode.role) != "user" and episode.speaker.casefold() != episode.role
+    return f"{flatten(episode.speaker)}{f' ({episode.role})' if is_other else ''}"
+
+
+def _origin(memory: Fact | Rule) -> str:
+    """A mark on what others than the user have said."""
+    if memory.trust == "user":
+        return ""
+    who = _ORIGINS[memory.trust]
+    return f" (unconfirmed, {who})" if isinstance(memory, Fact) and memory.is_pending else f" ({who})"
 
 
 def _fact_line(fact: Fact, text: str, style: LineStyle, options: LineOptions) -> str:

@@ -51,11 +51,13 @@ def fact_superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, w
     return memory_event(act, "fact_superseded", old, ids, payload=payload)
 
 
-def memory_confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
-    """A caller confirmed a fact or a rule, which may have been fading."""
+def memory_confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str], *, accepts: bool = False) -> Event:
+    """A caller confirmed a fact or a rule, which may have been fading, or been trusted less."""
     changed: dict[str, Any] = {"last_confirmed_at": [format_time(before.last_confirmed_at), format_time(act.at)]}
     if before.metadata.get("status") == "fading":
         changed["standing"] = ["fading", "active"]
+    if accepts and before.trust != "user":
+        changed["trust"] = [before.trust, "user"]
     return memory_event(act, f"{before.kind}_confirmed", before, ids, payload=changed)
 
 

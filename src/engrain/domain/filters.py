@@ -12,6 +12,8 @@ from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Rol
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from engrain.domain.memories.trust import TrustLevel
+
 _NO_KEY = FactKey("", "", "")
 TimePosition = tuple["datetime", str]  # position in a list in the order of time: time and id
 
@@ -24,9 +26,10 @@ class Filter:
     `categories` to facts alone: other kinds match only where these are empty. Subjects and predicates match in every
     spelling (`fact_keys`); with `entity_ids` also facts about these, whatever their subject is called. `scopes` match
     one of several of the caller's. `tags` must all be there. `standing` matches facts that are permanent or were
-    confirmed after they were stored. Time is half-open: since <= happened_at < until. `as_of` matches memories that
-    were believed at that time, and not forgotten since, instead of those live now; `include_inactive` also those that
-    are not live. `valid_at` matches facts that were true at that time by what is known now, superseded ones too.
+    confirmed after they were stored; `trust` matches memories of one of several levels. Time is half-open: since <=
+    happened_at < until. `as_of` matches memories that were believed at that time, and not forgotten since, instead of
+    those live now; `include_inactive` also those that are not live. `valid_at` matches facts that were true at that
+    time by what is known now, superseded ones too.
     `after` matches memories after a position (happened_at, id) in the order of the newest first.
     """
 
@@ -42,6 +45,7 @@ class Filter:
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     standing: bool = False
+    trust: tuple[TrustLevel, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
@@ -91,6 +95,7 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
         and (not filter_.categories or category in filter_.categories)
         and set(filter_.tags) <= set(memory.tags)
         and (not filter_.standing or (isinstance(memory, Fact) and memory.is_standing))
+        and (not filter_.trust or memory.trust in filter_.trust)
         and (filter_.since is None or memory.happened_at >= filter_.since)
         and (filter_.until is None or memory.happened_at < filter_.until)
         and (filter_.after is None or (memory.happened_at, memory.id) < filter_.after)

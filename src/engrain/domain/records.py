@@ -11,6 +11,9 @@ from typing import Any, Literal, get_args, overload
 from engrain.domain.access.scopes import GLOBAL_SCOPE, Reach, Registered, Scoped
 from engrain.domain.memories.fact_keys import FactKey, fact_key
 from engrain.domain.memories.predicates import is_free_text
+from engrain.domain.memories.trust import REFLECTION as REFLECTION  # noqa: PLC0414  # named with the records
+from engrain.domain.memories.trust import SUMMARY as SUMMARY  # noqa: PLC0414  # likewise
+from engrain.domain.memories.trust import Trusted
 from engrain.domain.slots import assign_fields, compile_copy
 from engrain.domain.text.sentences import is_sentence_about
 
@@ -32,8 +35,6 @@ VALIDITIES: tuple[Validity, ...] = get_args(Validity)
 MATURITIES: tuple[Maturity, ...] = get_args(Maturity)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
-REFLECTION = "reflection"  # category of facts that reflect on others
-SUMMARY = "summary"  # category of facts that summarize others
 DEFAULT_TENANT = "default"
 
 _MOST_TIMES = 10
@@ -107,7 +108,7 @@ class Caller(Reach, Record):
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Episode(Scoped, Record):
+class Episode(Scoped, Trusted, Record):
     """An episode: one turn of a conversation, or one event. Append-only."""
 
     id: str
@@ -162,7 +163,7 @@ class Episode(Scoped, Record):
         return _copy_in_turn(self, turn)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, **_record_dict(self)}
+        return {"kind": self.kind, **_record_dict(self), "trust": self.trust}
 
 
 _copy_in_turn: Callable[[Episode, int], Episode] = compile_copy(Episode, "turn")
@@ -170,7 +171,7 @@ _copy_in_turn: Callable[[Episode, int], Episode] = compile_copy(Episode, "turn")
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact(Scoped, Record):
+class Fact(Scoped, Trusted, Record):
     """A fact: one statement of subject, predicate and content, with source and interval of validity."""
 
     id: str
@@ -237,7 +238,8 @@ class Fact(Scoped, Record):
     @property
     def key(self) -> FactKey:
         """Canonical form of the subject and predicate, and of the content where values stand side by side."""
-        return fact_key(scope=self.scope, subject=self.subject, predicate=self.predicate, content=self.content)
+        about = {"scope": self.scope, "subject": self.subject, "predicate": self.predicate, "content": self.content}
+        return fact_key(**about, is_pending=self.is_pending)
 
     @property
     def slot(self) -> tuple[str, str, str, str, str]:
@@ -249,9 +251,8 @@ class Fact(Scoped, Record):
     @property
     def about(self) -> str:
         """Subject and predicate; of a free text its subject, unless that is the agent itself."""
-        if not is_free_text(self.predicate):
-            return f"{self.subject} {self.predicate}"
-        return "" if self.subject == self.agent else self.subject
+        whose = "" if self.subject == self.agent else self.subject
+        return whose if is_free_text(self.predicate) else f"{self.subject} {self.predicate}"
 
     @property
     def statement(self) -> str:
@@ -260,13 +261,13 @@ class Fact(Scoped, Record):
         return self.content if is_alone else f"{self.about}: {self.content}"
 
     def to_dict(self) -> dict[str, Any]:
-        key = {"subject_key": self.key.subject, "predicate_key": self.key.predicate}
-        return {"kind": self.kind, "state": self.state, **_record_dict(self), **key}
+        key = {"subject_key": self.key.subject, "predicate_key": self.key.predicate, "trust": self.trust}
+        return {"kind": self.kind, "state": self.state, **_record_dict(self), **key, "pending": self.is_pending}
 
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule(Scoped, Record):
+class Rule(Scoped, Trusted, Record):
     """A rule: guidance learned from outcomes. Harmful evidence weighs more than helpful."""
 
     id: str
@@ -316,7 +317,7 @@ class Rule(Scoped, Record):
         return self.created_at <= at and (self.invalidated_at is None or self.invalidated_at > at)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, **_record_dict(self)}
+        return {"kind": self.kind, **_record_dict(self), "trust": self.trust}
 
 
 MemoryRecord = Episode | Fact | Rule

@@ -13,6 +13,7 @@ from engrain.domain.entities.graph import known_type
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.ids import derived_id, is_id, moment_of
 from engrain.domain.memories import importance
+from engrain.domain.memories.trust import lowest_trust, read_trust, with_trust
 from engrain.domain.records import (
     DECAY_RATES,
     RULE_CONFIDENCE,
@@ -171,7 +172,7 @@ class RecordConverter:
             event_time=turn.event_time or self.act.at,
             created_at=self.act.at,
             tags=checks.names(turn.tags, name="tag") if turn.tags else (),
-            metadata=checks.metadata(metadata),
+            metadata=_as_imported(metadata),
             **given,
         )
 
@@ -206,7 +207,7 @@ class RecordConverter:
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
             last_confirmed_at=min(statement.confirmed_at or created_at, self.act.at),
             tags=checks.names(statement.tags, name="tag"),
-            metadata=checks.metadata(statement.metadata),
+            metadata=_as_imported(statement.metadata),
             **{**derived, **given},
         )
 
@@ -226,7 +227,7 @@ class RecordConverter:
             created_at=created_at,
             last_confirmed_at=min(confirmed_at, self.act.at),
             tags=checks.names(rule.tags, name="tag"),
-            metadata=checks.metadata(rule.metadata),
+            metadata=_as_imported(rule.metadata),
             **given,
         )
 
@@ -260,6 +261,12 @@ class RecordConverter:
         found = lookup.find_named(self.work, [name])
         unmerged = [entity for entity in found if merged_into(entity) is None]
         return sorted(unmerged, key=lambda entity: (entity.canonical_name != name, entity.id))
+
+
+def _as_imported(metadata: object) -> Mapping[str, Any]:
+    """The metadata of a memory that is trusted as what a file says, or less if it says so itself."""
+    checked = checks.metadata(metadata)
+    return with_trust(checked, lowest_trust(("import", read_trust(checked))))
 
 
 def _exported_id(fields: Mapping[str, object]) -> str | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from engrain.domain.memories.fact_keys import PENDING_MARK
+from engrain.domain.memories.trust import TRUST, TRUST_LEVELS
+
 if TYPE_CHECKING:
     from engrain.domain.filters import Filter, TimePosition
     from engrain.domain.records import Fact, Kind
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
 
 HAPPENED_AT = {"episode": "event_time", "fact": "coalesce(valid_from, created_at)", "rule": "created_at"}
 _ENDS = {"episode": "expires_at", "fact": "invalidated_at", "rule": "invalidated_at"}
+# A pending fact has a slot of its own, beside the one it may come to hold.
+NOT_PENDING = f"substr(value_key, 1, 1) <> '{PENDING_MARK}'"
 _STANDING = "(permanence = 'permanent' OR last_confirmed_at > created_at)"
 _SCOPES = "scope IN :scopes"
 SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
@@ -68,9 +73,21 @@ def _in_slot(
     key = fact.key
     condition = f"tenant_id = :tenant_id AND {about} AND predicate_key = :predicate AND scope = :scope"
     bound |= {"tenant_id": fact.tenant_id, "predicate": key.predicate, "scope": fact.scope}
-    if key.value and not is_any_value:  # else facts that hold it at different times have different value keys
-        condition, bound = f"{condition} AND value_key = :value", {**bound, "value": key.value}
-    return condition, bound
+    if is_any_value:  # facts that hold it at different times have different value keys
+        return condition, bound
+    if key.value:
+        return f"{condition} AND value_key = :value", {**bound, "value": key.value}
+    return f"{condition} AND {NOT_PENDING}", bound
+
+
+def _trust(kind: Kind) -> str:
+    """Build the expression of a memory's trust level: in its metadata, or by the role of an episode."""
+    in_metadata = f"metadata ->> '{TRUST}'"
+    cases = ""
+    for level in TRUST_LEVELS[:-1]:
+        by_role = f" OR role = '{level}'" if kind == "episode" else ""
+        cases += f" WHEN {in_metadata} = '{level}'{by_role} THEN '{level}'"
+    return f"CASE{cases} ELSE '{TRUST_LEVELS[-1]}' END"
 
 
 def compile_request(
@@ -100,6 +117,9 @@ def compile_request(
     if criteria.exclude_sessions and kind == "episode":
         conditions.append("(session IS NULL OR NOT session IN :exclude_sessions)")
         bound["exclude_sessions"] = dialect.listed(criteria.exclude_sessions)
+    if criteria.trust:
+        conditions.append(f"{_trust(kind)} IN :trust")
+        bound["trust"] = dialect.listed(criteria.trust)
     if criteria.tags:
         conditions.append(dialect.all_tags)
         bound["tags"] = dialect.listed(criteria.tags)

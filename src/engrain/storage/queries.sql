@@ -104,7 +104,7 @@ WHERE EXISTS (
     SELECT 1 FROM facts
     WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND predicate_key = given.value ->> 2
         AND subject_key = given.value ->> 3 AND entity_id IS NULL AND validity = 'active'
-        AND (given.value ->> 4 = '' OR value_key = given.value ->> 4)
+        AND (value_key = given.value ->> 4 OR given.value ->> 4 = '' AND substr(value_key, 1, 1) <> '?')
 );
 
 -- entities_beside --
@@ -125,7 +125,7 @@ WHERE tenant_id = :tenant_id AND name IN :names AND user_id IN :users GROUP BY n
 -- List what the user is called in some scopes
 SELECT content FROM facts
 WHERE tenant_id = :tenant_id AND scope IN :scopes AND subject_key = 'user' AND predicate_key = 'name'
-    AND entity_id IS NULL AND validity = 'active';
+    AND entity_id IS NULL AND validity = 'active' AND substr(value_key, 1, 1) <> '?';
 
 -- memory_of_event --
 -- Find the memory that an event is about
@@ -296,6 +296,10 @@ WHERE tenant_id = :tenant_id AND id = :id AND +scope IN :scopes;
 -- confirm_fact --
 -- Confirm a fact
 UPDATE facts SET metadata = :metadata, last_confirmed_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- fill_slot --
+-- Let a fact that was pending fill its slot
+UPDATE facts SET value_key = :value, supersedes_id = :older WHERE tenant_id = :tenant_id AND id = :id;
 
 -- confirm_rule --
 -- Confirm a rule

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.memories.fact_keys import fact_key
 from engrain.domain.records import KINDS, Fact, Kind, MemoryRecord
+from engrain.storage.filters import NOT_PENDING
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
@@ -110,6 +111,6 @@ def find_active_fact(snapshot: Snapshot, *, scope: str, subject: str, predicate:
     key = fact_key(scope=scope, subject=subject, predicate=predicate, content=content)
     bound = {"tenant_id": snapshot.tenant_id, "scope": scope, **key._asdict()}
     same = "tenant_id = :tenant_id AND scope = :scope AND subject_key = :subject AND predicate_key = :predicate"
-    same += " AND value_key = :value" if key.value else ""
+    same += " AND value_key = :value" if key.value else f" AND {NOT_PENDING}"
     found = select(snapshot, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
     return next((memory for _, memory in found if isinstance(memory, Fact)), None)

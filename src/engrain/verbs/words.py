@@ -20,6 +20,7 @@ from engrain.domain.entities.graph import EntityObservations, GraphEntity, Graph
 from engrain.domain.maintenance.findings import FindingKind
 from engrain.domain.memories.erasure import Cascade
 from engrain.domain.memories.notes import SearchMode
+from engrain.domain.memories.trust import TrustLevel
 from engrain.domain.records import EntityType, Kind, MemoryRecord, Permanence, Relation, Role
 from engrain.domain.requests import Direction
 from engrain.domain.runs.jobs import JobName, JobStatus
@@ -217,9 +218,9 @@ Until = Annotated[Time, Word(sentence="Before this time, ISO 8601 or words.", me
 AsOf = Annotated[Time, Word(sentence="What was believed then, ISO 8601 or words, not now.", metavar="TIME")]
 ValidAt = Annotated[Time, Word(sentence="Facts that were true then, ISO 8601 or words, not now.", metavar="TIME")]
 IncludeInactive = Annotated[bool, Word(sentence="Also what is superseded, retracted, expired or forgotten.")]
-MinConfidence = Annotated[
-    float, Word(sentence="Least confidence; the preset's if left out.", low=0, high=1, metavar="P")
-]
+MinConfidence = Annotated[float, Word(sentence="Least confidence; else the preset's.", low=0, high=1, metavar="P")]
+MinTrust = Annotated[TrustLevel, Word(sentence="Only memories of this trust level, or a higher one.")]
+Pending = Annotated[bool, Word(sentence="Only facts that wait for a confirmation.")]
 Deep = Annotated[bool, Word(sentence="Let the re-ranker put the best 50 in order.")]
 Neighbours = Annotated[
     int, Word(sentence="Number of turns before and after each episode to give with it.", low=0, high=5, metavar="N")

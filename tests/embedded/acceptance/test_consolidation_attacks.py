@@ -71,7 +71,7 @@ def test_a_model_that_obeys_changes_nothing_that_it_was_not_shown(order):
         report = memory.consolidate("default", agent="assistant")
         assert report.learned == ()
         assert {rejection.reason for rejection in report.rejected} <= {
-            *("unknown_target", "imitation", "too_little_evidence", "duplicate"),
+            *("unknown_target", "imitation", "too_little_evidence", "duplicate", "hearsay"),
         }
         after = [[*(other.get(id_) for id_ in ids), *other.events(limit=1000)] for other in others]
         assert [[_unread(part) for part in one] for one in after] == [[_unread(part) for part in one] for one in before]

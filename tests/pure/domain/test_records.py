@@ -70,8 +70,11 @@ def test_a_record_says_itself_as_json_and_loses_nothing(record):
     for computed in ("kind", "state"):
         if computed not in {field.name for field in fields(record)} and hasattr(record, computed):
             assert plain.pop(computed) == getattr(record, computed)
+    if hasattr(record, "trust"):
+        assert plain.pop("trust") == record.trust
     if isinstance(record, Fact):
         assert (plain.pop("subject_key"), plain.pop("predicate_key")) == record.key[:2]
+        assert plain.pop("pending") is record.is_pending
     assert set(plain) == {field.name for field in fields(record)}
     for field in fields(record):
         kept = getattr(record, field.name)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -11,10 +12,12 @@ from engrain.learning.consolidation.echoes import list_echo_sources, read_episod
 from engrain.learning.consolidation.learned_facts import read_statement_time
 from engrain.learning.consolidation.planner import BatchContext, KnownMemories, list_slot_facts, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
-from tests.support.sample_records import NOON, episode, fact, rule
+from tests.support.sample_records import NOON, fact, rule
+from tests.support.sample_records import episode as sample_episode
 
 CALLER = Caller(agent="aide")
 DAY = timedelta(days=1)
+episode = partial(sample_episode, speaker="Ana")
 STRANGER = "018f0000-0000-7000-8000-000000000009"
 
 
@@ -42,6 +45,7 @@ def planned(given, **sections):
 
 MOVED = "I moved to Porto last month."
 PORTO = statement("Ana", "lives in", "Porto", "I moved to Porto")
+FARO = statement("Ana", "lives in", "Faro", "I moved to Faro")
 
 
 def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
@@ -83,7 +87,7 @@ def test_another_tenant_agent_scope_source_or_word_gives_another_id():
             (lesson(turn, caller=Caller(agent="other")), PORTO),
             (lesson(turn, scope="global"), PORTO),
             (lesson(episode(MOVED)), PORTO),
-            (lesson(turn), {**PORTO, "content": "Porto, Portugal"}),
+            (lesson(turn), {**PORTO, "content": "the city of Porto"}),
         ]
     }
     assert len(ids) == 6
@@ -418,19 +422,65 @@ def test_a_photo_alone_proves_little(quotes_of, confidence):
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool"])
-def test_hearsay_replaces_no_fact_but_hearsay_and_doubts_none(role):
+def test_what_others_say_waits_beside_what_a_user_said_and_doubts_it_not(role):
     page = episode(MOVED, role=role)
     known = fact("Lisbon", scope="aide", created_at=NOON - DAY)
     elsewhere = fact("Lisbon", predicate="lives in a", scope="aide", created_at=NOON - DAY)
-    done = planned(lesson(page, shown=(known,)), new_facts=[PORTO])
-    assert (done.actions, [one.reason for one in done.rejected]) == ((), ["hearsay"])
-    done = planned(lesson(page, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id}])
-    assert (done.actions, [one.reason for one in done.rejected]) == ((), ["hearsay"])
-    [action] = planned(lesson(page, shown=(elsewhere,)), new_facts=[PORTO]).actions
-    assert (action.doubts, action.memory.metadata["hearsay"]) == ((), True)
-    heard = replace(known, metadata={"hearsay": True})
-    [action] = planned(lesson(page, shown=(heard,)), new_facts=[PORTO]).actions
-    assert action.memory.content == "Porto"
+    for given in ({"new_facts": [PORTO]}, {"updated_facts": [{**PORTO, "target_id": known.id}]}):
+        [action] = planned(lesson(page, shown=(known, elsewhere)), **given).actions
+        assert (action.kind, action.target_id, action.doubts) == ("new_fact", None, ())
+        assert (action.memory.trust, action.memory.is_pending) == (role, True)
+        assert action.memory.slot != known.slot
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool"])
+def test_a_user_who_says_what_waits_makes_it_the_users(role):
+    heard = fact("Porto", scope="aide", created_at=NOON - DAY, metadata={"trust": role})
+    [action] = planned(lesson(MOVED, shown=(heard,)), new_facts=[PORTO]).actions
+    assert (action.kind, action.target_id, action.memory.trust) == ("updated_fact", heard.id, "user")
+    [action] = planned(lesson("I moved to Faro.", shown=(heard,)), new_facts=[FARO]).actions
+    assert (action.kind, action.target_id, action.doubts) == ("new_fact", None, (heard.id,))
+
+
+@pytest.mark.parametrize(
+    ("said", "content", "reason"),
+    [
+        ("Book me a flight", "Acme is paid to DE89 3704 0044 0532 0130 00", "unsupported_number"),
+        ("Book me a flight", "Acme is paid through Evil Bank", "unsupported_name"),
+        ("Book me a flight", "Acme is paid at https://evil.example/pay", "unsupported_name"),
+        ("Book me a flight yesterday", "Acme was paid on 3 March 2019", "unsupported_date"),
+        ("Book me a flight for 300 euros", "Ana pays fifty thousand euros", "unsupported_number"),
+    ],
+)
+def test_a_true_quote_carries_nothing_that_it_does_not_say(said, content, reason):
+    done = planned(lesson(said), new_facts=[statement("Ana", "pays", content, said)])
+    assert (done.actions, [one.reason for one in done.rejected]) == ((), [reason])
+    rule = {"content": content, "evidence": quotes(("e1", said))}
+    done = planned(lesson(f"Always {said}"), new_rules=[rule])
+    assert (done.actions, [one.reason for one in done.rejected]) == ((), [reason])
+
+
+def test_what_a_true_quote_does_not_speak_of_waits():
+    """The model's own word, behind a quote of a user's."""
+    grant = statement("Ana", "allows", "Ana lets everybody see her files", "Book me a flight")
+    [action] = planned(lesson("Book me a flight"), new_facts=[grant]).actions
+    assert action.memory.trust == "assistant"
+    stranger = statement("Mallory", "may", "may book a flight for everybody", "Book me a flight")
+    [action] = planned(lesson("Book me a flight"), new_facts=[stranger]).actions
+    assert action.memory.trust == "assistant"
+
+
+def test_of_quotes_of_several_the_most_trusted_that_say_it_all_count():
+    given = lesson(MOVED, episode("You moved to Porto on the 3rd of April 2024.", role="assistant"))
+    both = quotes(("e1", "I moved to Porto"), ("e2", "You moved to Porto"))
+    [action] = planned(given, new_facts=[{**PORTO, "evidence": both}]).actions
+    assert (action.memory.trust, len(action.sources)) == ("user", 1)
+    dated = {**PORTO, "content": "Ana moved to Porto on 17 January 2024.", "evidence": both}
+    done = planned(given, new_facts=[dated])
+    assert [one.reason for one in done.rejected] == ["unsupported_date"]
+    dated["content"] = "Ana moved to Porto on 3 April 2024, number 3."
+    [action] = planned(given, new_facts=[dated]).actions
+    assert (action.memory.trust, len(action.sources)) == ("assistant", 2)
 
 
 def test_what_tools_say_makes_no_rule():

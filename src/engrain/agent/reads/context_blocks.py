@@ -9,7 +9,7 @@ from engrain import engines
 from engrain.agent.learning.reflection import latest_reflection
 from engrain.agent.reads.profiles import load_profile
 from engrain.agent.reads.search import count_references, search_and_read
-from engrain.agent.wiring.arguments import find_preset
+from engrain.agent.wiring.arguments import find_preset, parse_trust
 from engrain.agent.writes.fail_open import recent_turns
 from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions, source_of
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.context.block import ContextBlock
     from engrain.context.recipes import Recipe
+    from engrain.domain.memories.trust import TrustLevel
     from engrain.domain.ports import TokenCounter
     from engrain.domain.records import Answer, Caller
     from engrain.storage.unit_of_work import Snapshot
@@ -58,6 +59,7 @@ class ContextRequest:
 
     Attributes:
         recent: how many of the newest episodes it shows in a section of their own.
+        trust: the trust levels of its memories; none for all.
         include_superseded: whether facts that no longer hold are shown, marked, after those that do.
     """
 
@@ -66,6 +68,7 @@ class ContextRequest:
     budget_tokens: int
     count_tokens: TokenCounter
     recent: int = 0
+    trust: tuple[TrustLevel, ...] = ()
     include_superseded: bool = False
     line_options: LineOptions = field(default_factory=LineOptions)
 
@@ -88,6 +91,7 @@ def parse_request(
     count_tokens: TokenCounter | str | None = None,
     recipe: object = None,
     recent_episodes: object = None,
+    min_trust: object = None,
 ) -> ContextRequest:
     """Return the request of a caller's values, and of the settings where it gives none.
 
@@ -104,6 +108,7 @@ def parse_request(
         budget_tokens=checks.count(budget, name="budget_tokens", high=MOST_TOKENS),
         count_tokens=find_counter(parts, count_tokens),
         recent=checks.count(recent, name="recent_episodes", high=MOST_RECENT),
+        trust=parse_trust(min_trust),
     )
 
 
@@ -157,7 +162,9 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
     recipe, chosen, now = request.recipe, parts.settings.context, parts.clock()
     reflection = latest_reflection(parts, caller) if recipe.has("reflection") else None
     most_recent = request.recent if recipe.has("recent") else 0
-    elsewhere = Filter(exclude_sessions=checks.names(caller.session, name="session"))
+    if reflection is not None and request.trust and reflection.trust not in request.trust:
+        reflection = None
+    elsewhere = Filter(exclude_sessions=checks.names(caller.session, name="session"), trust=request.trust)
     searched = replace(elsewhere, kinds=recipe.kinds, include_inactive=request.include_superseded)
 
     def read(snapshot: Snapshot, answer: Answer) -> BlockSources:

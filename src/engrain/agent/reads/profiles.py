@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
+from engrain.domain.memories.trust import levels_from
 from engrain.domain.records import REFLECTION, SUMMARY, Fact
 from engrain.domain.requests import Request
 from engrain.storage.search.history import count_confirmations
@@ -30,7 +31,7 @@ def load_profile(snapshot: Snapshot, now: datetime, *, standing: bool = True) ->
     caller = snapshot.caller
     named = () if caller.user is None else (caller.user,)
     about = dict.fromkeys((*_USER, caller.agent, *named, *list_speakers(snapshot)))
-    narrowed = Filter(kinds=("fact",), subjects=tuple(about), standing=standing)
+    narrowed = Filter(kinds=("fact",), subjects=tuple(about), standing=standing, trust=levels_from("import"))
     found = load_newest(snapshot, Request(caller=caller, filter=narrowed, now=now), _MOST)
     facts = [fact for fact in found if isinstance(fact, Fact) and fact.category not in _DERIVED]
     counts = count_confirmations(snapshot, facts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE, is_reserved, user_of, user_scope
+from engrain.domain.memories.trust import PENDING_LEVELS, TRUST_LEVELS, TrustLevel, levels_from
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -32,6 +33,21 @@ def parse_text(parts: Parts, content: object) -> str:
     if stored is not text:
         metrics.count("secrets_masked")
     return stored
+
+
+def parse_trust(least: object, *, pending: bool = False) -> tuple[TrustLevel, ...]:
+    """Return the trust levels from one on; with `pending` those of facts that wait for a confirmation; none for all.
+
+    Raises:
+        InvalidInput: it is no level, or no pending fact has it.
+    """
+    levels = () if least is None else levels_from(checks.choice(least, TRUST_LEVELS, name="min_trust"))
+    if not pending:
+        return levels
+    waiting = tuple(level for level in PENDING_LEVELS if level in (levels or PENDING_LEVELS))
+    if not waiting:
+        raise InvalidInput(f"no pending fact has the min_trust {least!r:.80}; leave out one of the two")
+    return waiting
 
 
 def parse_time(value: object, *, name: str, now: datetime) -> datetime | None:

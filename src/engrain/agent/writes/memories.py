@@ -9,9 +9,11 @@ from engrain.agent.reads.lookups import find_memory, get_active_fact
 from engrain.agent.writes import linking
 from engrain.domain.access.scopes import audience_of
 from engrain.domain.memories.fact_keys import value_key
+from engrain.domain.memories.lineage import inherit_trust
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput
 from engrain.storage.entities.mentions import put_with_mentions
+from engrain.storage.selection import load_memories
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals, changes, updates
 
@@ -71,6 +73,8 @@ def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | Non
 @repeatable
 def _store_or_confirm(work: UnitOfWork, parts: Parts, fact: Fact, *, may_be_repeated: bool) -> Fact | None:
     """Store a fact, or confirm the one that says the same; None where the id is taken."""
+    if fact.source_episode_id is not None:
+        fact = inherit_trust(fact, load_memories(work, [fact.source_episode_id]))
     confirmed = _confirm_same(work, fact, may_be_repeated=may_be_repeated)
     stored = linking.put(work, parts, [fact]) if confirmed is None else [confirmed]
     return next((memory for memory in stored if isinstance(memory, Fact)), None)

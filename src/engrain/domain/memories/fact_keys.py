@@ -11,6 +11,8 @@ from engrain.domain.text.names import name_key
 
 USER = "user"
 """Key of the subject that stands for the user an agent acts for."""
+PENDING_MARK = "?"
+"""First character of the value of a pending fact, which stands beside the fact in its slot until it is confirmed."""
 _FIRST_PERSON = frozenset({"i", "me", "myself", "my self", "user", "the user"})
 _LONGEST_VALUE, _DIGEST_BYTES = 80, 12
 _MARKS = "\"'\u2018\u2019\u201c\u201d .,;:!?"
@@ -41,9 +43,12 @@ def value_key(content: str) -> str:
     return hashlib.blake2b(key.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def fact_key(*, scope: str, subject: str, predicate: str, content: str) -> FactKey:
-    """Key of a fact. What an agent says of itself in its own scope is a note: its predicate is a key of its choice."""
-    if subject == audience_of(scope):
-        return FactKey(subject_key(subject), predicate, "")
-    predicate = predicate_key(predicate)
-    return FactKey(subject_key(subject), predicate, value_key(content) if is_many_valued(predicate) else "")
+def fact_key(*, scope: str, subject: str, predicate: str, content: str, is_pending: bool = False) -> FactKey:
+    """Key of a fact. What an agent says of itself in its own scope is a note: its predicate is a key of its choice.
+
+    A fact that waits for a confirmation has a slot of its own, whether its predicate holds one value or many.
+    """
+    is_note = subject == audience_of(scope)
+    predicate = predicate if is_note else predicate_key(predicate)
+    value = value_key(content) if is_pending or (is_many_valued(predicate) and not is_note) else ""
+    return FactKey(subject_key(subject), predicate, f"{PENDING_MARK}{value}" if is_pending else value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.echoes import LEAST_WORDS, find_spans
 from engrain.learning.consolidation.equivalence import fold, strip_marks
+from engrain.learning.support import extend_to_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -81,6 +82,13 @@ def is_caption(quote: Evidence, episodes: Mapping[str, EpisodeText]) -> bool:
     """True if a quote needs the caption of a photo, as imports write them: [photo: a dog]."""
     said = _CAPTION.sub(" ", episodes[quote.episode].folded)
     return not any(reading in said for reading in _readings(quote))
+
+
+def list_sentences(quote: Evidence, episodes: Mapping[str, EpisodeText]) -> list[str]:
+    """List the sentences of an episode in which a quote stands."""
+    text = episodes[quote.episode].folded
+    spans = {span for reading in _readings(quote) for span in find_spans(text, reading)}
+    return [extend_to_sentences(text, *span) for span in sorted(spans)]
 
 
 def _find_flaw(evidence: Evidence, episodes: Mapping[str, EpisodeText]) -> str | None:

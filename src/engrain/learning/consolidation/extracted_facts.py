@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from engrain.domain.memories.trust import lowest_trust, with_trust
 from engrain.domain.records import Episode, Fact, Link, Record
 from engrain.errors import NotFound
 from engrain.learning.consolidation.equivalence import fold, is_same_statement
 from engrain.learning.consolidation.known_memories import load_holders
 from engrain.learning.consolidation.learned_facts import build_fact, describe, list_conflicting
+from engrain.learning.support import Words, find_unsupported, is_about
 from engrain.storage.selection import load_visible
 from engrain.storage.write.arrivals import put_unlocked
 from engrain.storage.write.changes import confirm, link
@@ -17,6 +19,7 @@ from engrain.storage.write.changes import confirm, link
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from engrain.domain.memories.trust import TrustLevel
     from engrain.domain.records import MemoryRecord
     from engrain.learning.consolidation.known_memories import NearSearch
     from engrain.learning.consolidation.proposals import Statement
@@ -50,7 +53,8 @@ def list_questions(batch: Iterable[ExtractedFact]) -> list[str]:
 def save_extracted(work: UnitOfWork, batch: Sequence[ExtractedFact], *, scope: str, search: NearSearch) -> SavedFacts:
     """Store each statement once: exact repeats are dropped, one that shares 3/4 with a known one confirms it.
 
-    Ids are derived from sources and words, so saving a batch again adds nothing.
+    Ids are derived from sources and words, so saving a batch again adds nothing. A fact is pending where a source is a
+    tool's or an assistant's turn, or its sources do not say what it says.
 
     Raises:
         NotFound: the caller sees no such episode; nothing was written.
@@ -82,7 +86,21 @@ def find_conflicts(snapshot: Snapshot, fact: Fact, *, search: NearSearch) -> lis
 def _build_fact(work: UnitOfWork, extracted: ExtractedFact, sources: Mapping[str, Episode], *, scope: str) -> Fact:
     episodes = [sources[id_] for id_ in extracted.source_ids]
     episodes.sort(key=lambda episode: (episode.event_time, episode.id))
-    return build_fact(extracted.says, episodes, work.act.caller, scope=scope, origin="extracted fact", at=work.act.at)
+    at, trust = work.act.at, _judge(work, extracted.says, episodes)
+    fact = build_fact(extracted.says, episodes, work.act.caller, scope=scope, origin="extracted fact", at=at)
+    return replace(fact, metadata=with_trust(fact.metadata, trust))
+
+
+def _judge(work: UnitOfWork, statement: Statement, episodes: Sequence[Episode]) -> TrustLevel:
+    """How far a statement is trusted: as the least of its sources; one that is not in them is a model's own word."""
+    said = [Words(fold(episode.content), episode.event_time) for episode in episodes]
+    speakers = " ".join(episode.speaker or "" for episode in episodes)
+    names = f"user {work.agent} {work.act.caller.user or ''} {speakers}"
+    is_supported = find_unsupported(statement.content, said, names=names) is None and is_about(
+        statement.subject, statement.content, said, names=names
+    )
+    levels = [episode.trust for episode in episodes]
+    return lowest_trust(levels if is_supported else (*levels, "assistant"))
 
 
 def _find_known(
@@ -92,7 +110,7 @@ def _find_known(
     holders = load_holders(work, [fact for fact, _ in new])
     same: dict[str, list[str]] = {}
     for (fact, extracted), memories in zip(new, near, strict=True):
-        others = (*(holder for holder in holders if holder.slot == fact.slot), *memories)
+        others = (*holders, *memories)
         facts = [other for other in others if isinstance(other, Fact) and is_same_statement(other, extracted.says)]
         same[fact.id] = [other.id for other in sorted(facts, key=lambda other: other.scope != fact.scope)]
     ids = sorted({id_ for of_fact in same.values() for id_ in of_fact})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.ids import derived_id
-from engrain.domain.memories.predicates import is_past
+from engrain.domain.memories.predicates import is_many_valued, is_past
 from engrain.domain.memories.statement_times import SAID_AT, read_said_at
 from engrain.domain.records import DECAY_RATES, Fact
 from engrain.domain.text.categories import fact_category
@@ -75,7 +75,7 @@ def list_conflicting(fact: Fact, known: Sequence[Fact]) -> list[Fact]:
         if other.id != fact.id
         and other.validity == "active"
         and other.slot != fact.slot
-        and not (fact.key.value or other.key.value)
+        and not (is_many_valued(fact.key.predicate) or is_many_valued(other.key.predicate))
         and (is_same_name(other.subject, fact.subject) or (fact.entity_id and other.entity_id == fact.entity_id))
         and are_similar_predicates(other.predicate, fact.predicate)
         and is_past(other.predicate) == is_past(fact.predicate)

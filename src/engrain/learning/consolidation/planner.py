@@ -10,10 +10,26 @@ from engrain.domain.ids import derived_id
 from engrain.domain.memories.fact_keys import subject_key
 from engrain.domain.memories.predicates import is_in_vocabulary, predicate_key
 from engrain.domain.memories.statement_times import SAID_AT
+from engrain.domain.memories.trust import (
+    PENDING_LEVELS,
+    TRUST_LEVELS,
+    TrustLevel,
+    levels_from,
+    lowest_trust,
+    with_trust,
+)
 from engrain.domain.records import Fact, Rule
 from engrain.domain.runs.plans import Action, Plan, Rejection
 from engrain.learning.consolidation.equivalence import are_equivalent, fold, is_same_name, is_same_statement
-from engrain.learning.consolidation.evidence import FLAWS, is_caption, is_instruction, prove, prove_by_words
+from engrain.learning.consolidation.evidence import (
+    FLAWS,
+    Proof,
+    is_caption,
+    is_instruction,
+    list_sentences,
+    prove,
+    prove_by_words,
+)
 from engrain.learning.consolidation.learned_facts import (
     build_fact,
     describe,
@@ -21,22 +37,20 @@ from engrain.learning.consolidation.learned_facts import (
     read_statement_time,
 )
 from engrain.learning.consolidation.proposals import Guidance, Statement
+from engrain.learning.support import Unsupported, Words, find_unsupported, is_about
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.records import Caller
+    from engrain.domain.records import Caller, Episode
     from engrain.learning.consolidation.echoes import EpisodeText
-    from engrain.learning.consolidation.evidence import Proof
     from engrain.learning.consolidation.proposals import ConsolidationResult, Proposal
 
 # A reply that was talked into it cannot flood a memory: so many actions of a batch, whatever it proposes.
 ACTIONS_AN_EPISODE, LEAST_ACTIONS = 3, 10
 # A statement that only an assistant or a tool has made is believed a little less.
 HEARSAY_CONFIDENCE = 0.8
-# The key of a fact's metadata that says so.
-HEARSAY = "hearsay"
 # What only the caption of a photo shows.
 PHOTO_CONFIDENCE = 0.6
 RULE_EPISODES = 2
@@ -53,7 +67,10 @@ _REASONS: Mapping[str, str] = {
     "too_little_evidence": "a rule needs two episodes that bear it out, or an explicit instruction of a user's",
     "anti_pattern": "following it did harm before",
     "other_subject": "only a correction may be about another subject; a new fact stands beside its target",
-    "hearsay": "only an assistant or a tool has said it: it replaces nothing of a user's, and makes no rule",
+    "hearsay": "only an assistant or a tool has said it, which makes no rule",
+    "unsupported_name": "its quotes do not say a name or an address that it has",
+    "unsupported_number": "its quotes do not say a number that it has",
+    "unsupported_date": "its quotes do not say a date that it has, and none follows from them",
     "outdated": "something that was said later holds its place",
 }
 
@@ -90,6 +107,7 @@ class BatchContext:
     episodes: Mapping[str, EpisodeText]
     known: KnownMemories
     now: datetime
+    earlier: tuple[Episode, ...] = ()  # turns before the batch, which name who is meant
 
     @property
     def most_actions(self) -> int:
@@ -177,54 +195,38 @@ class _Draft:
     def _add_fact(self, proposal: Proposal, statement: Statement) -> None:
         context = self.context
         target = self._target(proposal) if proposal.kind == "updated_fact" else None
-        proof = self._prove(proposal)
-        self._do_once(statement.subject, statement.predicate, statement.content)
         if isinstance(target, Rule):
             raise _Refused("unknown_target")
-        if target is not None and target.scope != context.scope:
-            self.reject(proposal, "other_scope")
-            target = None
-        elif (
-            target is not None
-            and proposal.reason != "corrected"
-            and not is_same_name(target.subject, statement.subject)
-        ):
-            self.reject(proposal, "other_subject")
-            target = None
+        proof, trust = self._support(self._prove(proposal), statement.content, subject=statement.subject, target=target)
+        self._do_once(statement.subject, statement.predicate, statement.content)
+        target = self._choose_target(proposal, statement, target, trust)
         active = [fact for fact in context.known.facts if fact.validity == "active"]
         same = [fact for fact in active if is_same_statement(fact, statement)]
+        if trust not in PENDING_LEVELS and same and all(fact.is_pending for fact in same):
+            target, same = same[0], []  # a user says now what only others have said
         if target is not None:  # a model that updates a fact says that it differs, if by one word
             same = [fact for fact in same if fold(fact.content) == fold(statement.content)]
         if same:
             # Where both scopes know it, one's own is what fades.
             self._confirm(min(same, key=lambda fact: (fact.scope != context.scope, fact.created_at, fact.id)), proof)
             return
-        fact, beside = _build_fact(statement, proof, context), list[Fact]()
+        fact, beside = _build_fact(statement, proof, trust, context), list[Fact]()
         if target is None:
             fact, beside = self._stand_beside(fact, statement, proof)
         else:
             fact = _as_update(fact, target, proposal)
         holder = next((other for other in active if other.slot == fact.slot), None)
         before = [other for other in (holder, target) if other is not None]
-        said_at = read_statement_time(fact)
-        if any(read_statement_time(other) > said_at for other in before):
+        if any(read_statement_time(other) > read_statement_time(fact) for other in before):
             raise _Refused("outdated")
-        if _is_hearsay(proof):  # which speaks against other hearsay alone
-            active = [other for other in active if other.metadata.get(HEARSAY)]
-            if any(other not in active for other in before):
-                raise _Refused("hearsay")
-        doubts = [
-            other.id
-            for other in list_conflicting(fact, active)
-            if other.scope == fact.scope and read_statement_time(other) <= said_at and other not in (*before, *beside)
-        ]
+        others = [other for other in active if other not in (*before, *beside)]
         self.actions.append(
             Action(
                 kind="new_fact" if target is None else "updated_fact",
                 memory=fact,
                 target_id=None if target is None else target.id,
                 sources=_ids(proof),
-                doubts=tuple(dict.fromkeys(doubts)),
+                doubts=_list_doubts(fact, others),
             )
         )
 
@@ -242,16 +244,30 @@ class _Draft:
             if isinstance(memory, Fact) and not is_in_vocabulary(memory.key.predicate)
         ]
         if any(other.slot == fact.slot for other in beside):
-            fact = _build_fact(_with_date(statement, self.context), proof, self.context)
+            fact = _build_fact(_with_date(statement, self.context), proof, fact.trust, self.context)
         return fact, beside
+
+    def _choose_target(
+        self, proposal: Proposal, statement: Statement, target: Fact | None, trust: TrustLevel
+    ) -> Fact | None:
+        """The fact that an update takes the place of; None where the new fact is to stand beside it."""
+        if target is None:
+            return None
+        if target.scope != self.context.scope:
+            self.reject(proposal, "other_scope")
+            return None
+        if proposal.reason != "corrected" and not is_same_name(target.subject, statement.subject):
+            self.reject(proposal, "other_subject")
+            return None
+        return None if trust in PENDING_LEVELS and not target.is_pending else target  # it waits beside a user's
 
     def _add_rule(self, proposal: Proposal, guidance: Guidance) -> None:
         context = self.context
-        proof = self._prove(proposal)
+        proof, trust = self._support(self._prove(proposal), guidance.content)
         self._do_once("rule", guidance.content)
         if len(proof.episodes) < RULE_EPISODES and not is_instruction(proof, context.episodes):
             raise _Refused("too_little_evidence")
-        if _is_hearsay(proof):
+        if trust in PENDING_LEVELS:
             raise _Refused("hearsay")
         for known in context.known.rules:
             if known.maturity == "anti_pattern":
@@ -286,6 +302,34 @@ class _Draft:
             raise _Refused("unknown_target")
         return memory
 
+    def _support(
+        self, proof: Proof, content: str, *, subject: str | None = None, target: Fact | None = None
+    ) -> tuple[Proof, TrustLevel]:
+        """The most trusted of the quotes that say all that a content has, and how far it is trusted.
+
+        Where they speak of something else, or its subject is nobody who was named, the content is the model's own.
+
+        Raises:
+            _Refused: not even all of them together do.
+        """
+        flaw: Unsupported | None = None
+        loose: tuple[Proof, TrustLevel] | None = None
+        levels = sorted({episode.trust for episode in proof.episodes}, key=TRUST_LEVELS.index, reverse=True)
+        for level in levels:
+            part = _restrict(proof, levels_from(level), self.context)
+            if not part.quotes and proof.quotes:
+                continue
+            said = _read_quotes(part, self.context, target)
+            names = _list_names(levels_from(level), self.context)
+            flaw = find_unsupported(content, said, names=names)
+            if flaw is None and (subject is None or is_about(subject, content, said, names=names)):
+                return part, level
+            if flaw is None and loose is None:
+                loose = part, lowest_trust((level, "assistant"))
+        if loose is None:
+            raise _Refused(flaw or "no_evidence")
+        return loose
+
     def _prove(self, proposal: Proposal, *, target: Fact | Rule | None = None) -> Proof:
         if proposal.evidence is not None:
             proof = prove(proposal.evidence, self.context.episodes)
@@ -298,16 +342,45 @@ class _Draft:
         return proof
 
 
-def _is_hearsay(proof: Proof) -> bool:
-    """True if only assistants and tools have said it."""
-    return all(episode.role not in {"user", "system"} for episode in proof.episodes)
+def _restrict(proof: Proof, levels: Collection[TrustLevel], context: BatchContext) -> Proof:
+    """The part of a proof that episodes of some trust levels give."""
+    quotes = tuple(quote for quote in proof.quotes if context.episodes[quote.episode].episode.trust in levels)
+    return Proof(tuple(episode for episode in proof.episodes if episode.trust in levels), quotes)
 
 
-def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fact:
+def _read_quotes(proof: Proof, context: BatchContext, target: Fact | None) -> list[Words]:
+    """The sentences in which the quotes of a proof stand; what an update refines is proven already."""
+    said = [
+        Words(sentence, context.episodes[quote.episode].episode.event_time)
+        for quote in proof.quotes
+        for sentence in list_sentences(quote, context.episodes)
+    ]
+    proven = [] if target is None else [Words(fold(target.content), read_statement_time(target))]
+    return [*said, *proven]
+
+
+def _list_names(levels: Collection[TrustLevel], context: BatchContext) -> str:
+    """Words in which a name may stand: of turns and known facts of some trust levels, and of who speaks there."""
+    caller = context.caller
+    turns = [*context.earlier, *(text.episode for text in context.episodes.values())]
+    said = [f"{turn.speaker or ''} {turn.content}" for turn in turns if turn.trust in levels]
+    known = [f"{fact.subject} {fact.content}" for fact in context.known.facts if fact.trust in levels]
+    return " ".join(["user assistant", caller.agent, caller.user or "", *said, *known])
+
+
+def _list_doubts(fact: Fact, others: Sequence[Fact]) -> tuple[str, ...]:
+    """List the facts that a new one speaks against; what waits itself speaks against others that wait alone."""
+    doubted = list_conflicting(fact, [other for other in others if other.is_pending or not fact.is_pending])
+    said_at = read_statement_time(fact)
+    earlier = [other for other in doubted if other.scope == fact.scope and read_statement_time(other) <= said_at]
+    return tuple(dict.fromkeys(other.id for other in earlier))
+
+
+def _build_fact(statement: Statement, proof: Proof, trust: TrustLevel, context: BatchContext) -> Fact:
     """The fact of a proven statement, in the spelling and with the entity of the fact in its slot."""
     subject, predicate, entity_id = _spelling(statement, context)
     changes: dict[str, Any] = {"subject": subject, "predicate": predicate}
-    if _is_hearsay(proof):
+    if trust in PENDING_LEVELS:
         changes["confidence"] = min(statement.confidence, HEARSAY_CONFIDENCE)
         if statement.permanence == "permanent":
             changes["permanence"] = "stable"
@@ -321,7 +394,7 @@ def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fa
         origin="consolidated fact",
         at=context.now,
     )
-    metadata = {**fact.metadata, HEARSAY: True} if _is_hearsay(proof) else fact.metadata
+    metadata = with_trust(fact.metadata, trust)
     # The source stays when the episode is gone.
     return replace(fact, entity_id=entity_id, source=proof.quotes[0].quote[:_MOST_SOURCE], metadata=metadata)
 
@@ -329,8 +402,8 @@ def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fa
 def _as_update(fact: Fact, target: Fact, proposal: Proposal) -> Fact:
     """The fact with the reason of the update; one that is only more exact holds since its target did."""
     kept_since = target.valid_from if proposal.reason == "refined" else None
-    metadata = {**fact.metadata, UPDATE_REASON: proposal.reason}
-    return replace(fact, valid_from=fact.valid_from or kept_since, metadata=metadata)
+    reason = {} if proposal.reason is None else {UPDATE_REASON: proposal.reason}
+    return replace(fact, valid_from=fact.valid_from or kept_since, metadata={**fact.metadata, **reason})
 
 
 def _with_date(statement: Statement, context: BatchContext) -> Statement:
@@ -365,7 +438,10 @@ def _build_rule(guidance: Guidance, proof: Proof, context: BatchContext) -> Rule
         created_at=context.now,
         last_confirmed_at=context.now,
         tags=guidance.tags,
-        metadata={SAID_AT: proof.episodes[-1].event_time.isoformat()},
+        metadata=with_trust(
+            {SAID_AT: proof.episodes[-1].event_time.isoformat()},
+            lowest_trust(episode.trust for episode in proof.episodes),
+        ),
     )
 
 

@@ -288,6 +288,7 @@ class _BatchRun:
             episodes={f"e{number}": read_episode(episode, sources) for number, episode in enumerate(episodes, 1)},
             known=KnownMemories(shown=shown, related=tuple(known)),
             now=self._dependencies.clock(),
+            earlier=tuple(turn for before in sessions.earlier for turn in before.turns),
         )
         search = self._dependencies.search(caller, list_questions(result, context.most_actions))
         return _Reading(result, context, search)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engrain import metrics
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
+from engrain.domain.memories.trust import levels_from
 from engrain.domain.records import REFLECTION, Degraded, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs.plans import Action, Plan
@@ -71,6 +72,7 @@ def load_latest(snapshot: Snapshot, now: datetime, *, own: bool) -> Fact | None:
         scopes=(caller.own_scope,) if own else everybodys,
         subjects=(caller.agent,) if own else (),
         categories=(REFLECTION,),
+        trust=levels_from("import"),
     )
     newest = load_newest(snapshot, Request(caller=caller, filter=criteria, now=now), 1)
     return next((memory for memory in newest if isinstance(memory, Fact)), None)
@@ -193,11 +195,15 @@ class _Reflection:
 
 
 def _load_window(snapshot: Snapshot, policy: ReflectionPolicy, now: datetime) -> ReflectionWindow:
-    """Load the agent's news: by when they happened, and of facts by when they were stored as well."""
+    """Load the agent's news: by when they happened, and of facts by when they were stored as well.
+
+    What only tools and assistants have said is none: a reflection stands in blocks for good.
+    """
     most, since = policy.most_memories, now - timedelta(days=policy.window_days)
 
     def request(**criteria: Any) -> Request:
-        return Request(caller=snapshot.caller, filter=Filter(**criteria), now=now)
+        trusted = Filter(**criteria, trust=levels_from("import"))
+        return Request(caller=snapshot.caller, filter=trusted, now=now)
 
     last = load_latest(snapshot, now, own=True)
     memories = [

@@ -12,6 +12,7 @@ import numpy as np
 
 from engrain.domain.maintenance.backups import VectorSpace
 from engrain.domain.memories.fact_keys import FactKey, fact_key
+from engrain.domain.memories.trust import is_pending
 from engrain.domain.records import Episode, Event
 from engrain.storage import selection
 from engrain.storage.backup import clearance
@@ -244,7 +245,8 @@ def find_fates(tx: Transaction, tenant_id: str, ids: Collection[str]) -> dict[st
 
 def row_key(fact: Row) -> FactKey:
     """Return the key of the row of a fact."""
-    return fact_key(**{name: fact[name] for name in ("scope", "subject", "predicate", "content")})
+    about = {name: fact[name] for name in ("scope", "subject", "predicate", "content")}
+    return fact_key(**about, is_pending=is_pending(fact["metadata"], fact["category"]))
 
 
 def _decode_vector(embedding: str) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.faults import describe_fault
+from engrain.domain.memories.lineage import inherit_trust
 from engrain.domain.records import Fact, Link, MemoryRecord, Rule
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, ActionResult
 from engrain.errors import InvalidInput, NotFound
@@ -96,6 +97,7 @@ def _learn(work: UnitOfWork, action: Action) -> str:
     if target is not None and isinstance(memory, Fact):
         memory = replace(memory, supersedes_id=target[1].id)
     sources = [source for _, source in _load_all(work, action.sources, "source", lock=work.dialect.hold)]
+    memory = inherit_trust(memory, sources)
     added = arrivals.put_unlocked(work, [memory])
     if not added:
         return memory.id

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from engrain.domain import events
 from engrain.domain.memories import decay
+from engrain.domain.memories.trust import with_trust
 from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.rules import maturity
 from engrain.domain.rules.maturity import Application
@@ -56,10 +57,11 @@ def count_references(work: UnitOfWork, references: Sequence[Reference]) -> None:
             work.run_each(f"count_references_to_{kind}", values)
 
 
-def confirm(work: UnitOfWork, id_: str, *, event_id: str | None = None) -> MemoryRecord | None:
+def confirm(work: UnitOfWork, id_: str, *, event_id: str | None = None, accepts: bool = False) -> MemoryRecord | None:
     """Set the confirmation of a fact or rule to now and end its fading (`metadata.status`); None if there is none.
 
-    `event_id` is the id of its event, if that is to be known: it cannot happen twice.
+    `event_id` is the id of its event, if that is to be known: it cannot happen twice. With `accepts` it is trusted as
+    what a user said.
 
     Raises:
         InvalidInput: it is an episode, or no longer active.
@@ -74,8 +76,10 @@ def confirm(work: UnitOfWork, id_: str, *, event_id: str | None = None) -> Memor
     if not memory.is_live(work.act.at):
         raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
     metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
+    metadata = dict(with_trust(metadata, "user")) if accepts else metadata
     updates.update_row(work, f"confirm_{memory.kind}", memory, metadata=work.dialect.json(metadata))
-    work.record(events.memory_confirmed(work.act, memory, work.ids if event_id is None else lambda: event_id))
+    ids = work.ids if event_id is None else lambda: event_id
+    work.record(events.memory_confirmed(work.act, memory, ids, accepts=accepts))
     return replace(memory, last_confirmed_at=work.act.at, metadata=metadata)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from engrain.domain import records
 from engrain.domain.memories.erasure import ErasureReport
+from engrain.domain.memories.trust import TrustLevel
 from engrain.domain.records import MemoryRecord, Record
 from engrain.interfaces.json_arguments import ANY_JSON
 from engrain.verbs.signatures import Signature, type_hints
@@ -27,9 +28,16 @@ _PLAIN: Mapping[Any, Schema] = {
 }
 # What `to_dict()` adds to the fields.
 _ADDED: Mapping[type, Mapping[str, Any]] = {
-    records.Episode: {"kind": Literal["episode"]},
-    records.Fact: {"kind": Literal["fact"], "state": records.FactState, "subject_key": str, "predicate_key": str},
-    records.Rule: {"kind": Literal["rule"]},
+    records.Episode: {"kind": Literal["episode"], "trust": TrustLevel},
+    records.Fact: {
+        "kind": Literal["fact"],
+        "state": records.FactState,
+        "subject_key": str,
+        "predicate_key": str,
+        "trust": TrustLevel,
+        "pending": bool,
+    },
+    records.Rule: {"kind": Literal["rule"], "trust": TrustLevel},
     ErasureReport: {"ids": list[str]},
 }
 
