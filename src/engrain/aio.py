@@ -49,7 +49,8 @@ class Awaited(Generic[_Parameters, _Answer]):
 
         @functools.wraps(self.method)
         async def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Answer:
-            return await asyncio.to_thread(self.method, instance.wrapped, *args, **kwargs)
+            method = getattr(instance.wrapped, self.method.__name__)  # a server's memory has its own
+            return await asyncio.to_thread(method, *args, **kwargs)
 
         return call
 

@@ -7,6 +7,7 @@ import os
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent.agent import Agent
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 
 _LOG = logging.getLogger(__name__)
+_SERVERS = ("https://", "http://")
 
 
 def utc_now() -> datetime:
@@ -131,10 +133,14 @@ class Memory(Maintenance):
         llm: LLM | str | None = None,
         clock: Clock = utc_now,
         ids: Ids | None = None,
+        key: str | None = None,
+        timeout_s: float | None = None,
     ) -> Self:
         """Open the memory at a location, made if missing.
 
-        `location` is a path, `postgresql://...` or ":memory:", else the setting `db`. `settings` are nested by section,
+        `location` is a path, `postgresql://...` or ":memory:", else the setting `db`. Or it is the `https://...` of a
+        server, which then does all work (`http://` on this machine alone): `key` is the access key, `timeout_s` (60)
+        bounds a call with its retries, and whatever else is set is set there. `settings` are nested by section,
         over the environment and the TOML file `config` (ENGRAIN_CONFIG, else the engrain.toml of the working folder),
         which may be a host's with a table `[modules.memory]`; or they are those that `engrain.config.load` made of all
         that before.
@@ -146,7 +152,18 @@ class Memory(Maintenance):
         Raises:
             InvalidInput: an unknown setting or engine, a file that is no TOML, or a location that is no path.
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
+            DatabaseUnreachable, Unauthenticated: the server cannot be reached, or refuses the key.
         """
+        if isinstance(location, str) and location.startswith(_SERVERS):
+            own = (settings, config, embedder, reranker, name_finder, llm, ids)
+            if clock is not utc_now or any(part is not None for part in own):
+                raise InvalidInput(f"{location:.80} is a server's: settings, engines, clock and ids are set there")
+            # The client is made of this class, and so comes after it.
+            return import_module("engrain.client.memory").open_remote(  # type: ignore[no-any-return]
+                location, key=key, timeout_s=timeout_s
+            )
+        if key is not None or timeout_s is not None:
+            raise InvalidInput("key and timeout_s are for the memory of a server; give its https://... as location")
         from engrain import engines
         from engrain.agent.wiring.engines import (
             configured_embedder,

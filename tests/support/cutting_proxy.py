@@ -13,11 +13,11 @@ _MOST = 65_536
 class CuttingProxy:
     """Between a client and 127.0.0.1:`port`; inside `with` it listens on a port of its own.
 
-    `cuts` is how many COMMITs are still to be cut, `is_delivered` whether the server hears those; `before` is called
-    with each statement before the server hears it.
+    `cuts` is how many COMMITs, or other bytes `at` which it cuts, are still to be cut, `is_delivered` whether the
+    server hears those; `before` is called with each statement before the server hears it.
     """
 
-    def __init__(self, port, before=lambda _statement: None):
+    def __init__(self, port, before=lambda _statement: None, at=_COMMIT):
         self._server = ("127.0.0.1", port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -26,6 +26,7 @@ class CuttingProxy:
         self.cuts = 0
         self.is_delivered = False
         self._before = before
+        self._at = at
 
     def __enter__(self):
         self._threads[0].start()
@@ -56,7 +57,7 @@ class CuttingProxy:
                         return
                     if source is client and said[:1] in _STATEMENTS:
                         self._before(said)
-                    if source is client and self.cuts and _COMMIT in said:
+                    if source is client and self.cuts and self._at in said:
                         self.cuts -= 1
                         if self.is_delivered:
                             server.sendall(said)

@@ -80,12 +80,12 @@ def derived_id(*parts: str, at: datetime | None) -> str:
 
 
 def moment_of(text: str) -> datetime | None:
-    """Time of a UUIDv7, in milliseconds; None if the text is none."""
+    """Time of a UUIDv7, in milliseconds; None if the text is none, or of a time after the year 9999."""
     try:
         parsed = uuid.UUID(text)
-    except ValueError:
+        return _EPOCH + (parsed.int >> 80) * _MILLISECOND if parsed.version == _VERSION else None
+    except (ValueError, OverflowError):
         return None
-    return _EPOCH + (parsed.int >> 80) * _MILLISECOND if parsed.version == _VERSION else None
 
 
 def is_id(text: str) -> bool:

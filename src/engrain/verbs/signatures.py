@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 from engrain.verbs.table import VERBS, Verb, by_name
+from engrain.verbs.words import Names
 
 if TYPE_CHECKING:
     from engrain.verbs.words import Origin, Word
@@ -38,6 +39,7 @@ class Parameter:
         json_type: the type of the JSON value that a client sends, without None; None of what no client can send.
         default: its default; NO_DEFAULT where it is required.
         is_optional: whether None is allowed.
+        takes_one: whether the library takes one text in the place of several.
     """
 
     NO_DEFAULT: ClassVar[Any] = NO_DEFAULT
@@ -47,6 +49,7 @@ class Parameter:
     json_type: Any
     default: Any
     is_optional: bool
+    takes_one: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -85,6 +88,15 @@ class Signature:
     @property
     def by_name(self) -> Mapping[str, Parameter]:
         return {parameter.name: parameter for parameter in self.parameters}
+
+    @property
+    def placement(self) -> Mapping[str, str]:
+        """The part of an HTTP request that carries each parameter: path, query, body or key (a header)."""
+        assert self.verb.route is not None
+        method, _, path = self.verb.route.partition(" ")
+        rest = "query" if method == "GET" or self.verb.takes else "body"
+        where = {name: "path" if f"{{{name}}}" in path else rest for name in self.by_name if name != "path"}
+        return where | ({"idempotency_key": "key"} if self.takes_key else {})
 
     @property
     def takes_key(self) -> bool:
@@ -134,7 +146,7 @@ def signature(name: str) -> Signature:
         KeyError: the table has no such verb.
     """
     verb = by_name()[name]
-    method = inspect.unwrap(getattr(_owner(verb), verb.method_name))
+    method = inspect.unwrap(getattr(owner_of(verb), verb.method_name))
     hints = type_hints(method)
     parameters = [
         _parameter(parameter, hints[parameter.name])
@@ -171,7 +183,7 @@ def type_hints(of: Any) -> dict[str, Any]:
 
 
 @cache
-def _owner(verb: Verb) -> type:
+def owner_of(verb: Verb) -> type:
     """The class that has the method."""
     module, name = _FACADES[verb.owner]
     facade = getattr(import_module(module), name)
@@ -234,6 +246,7 @@ def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
         json_type=None if word.origin == "library" else json_type(library_type),
         default=declared.default,
         is_optional=is_optional,
+        takes_one=library_type == Names,
     )
 
 

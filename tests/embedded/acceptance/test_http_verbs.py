@@ -11,7 +11,7 @@ from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http import routes
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.http.routes import placement, verb_of
+from engrain.interfaces.http.routes import verb_of
 from engrain.verbs.signatures import signature
 from engrain.verbs.table import VERBS
 
@@ -35,7 +35,7 @@ def test_a_post_that_reads_has_its_question_in_the_body():
 @pytest.mark.parametrize("name", sorted({verb.name for verb in VERBS}))
 def test_a_route_takes_every_argument_of_its_verb_once(name):
     route, found = ROUTES[name], signature(name)
-    where = placement(found)
+    where = found.placement
     assert set(where) == set(found.by_name) - {"path"}
     dependant = route.dependant
     fields = {each.alias for each in (*dependant.path_params, *dependant.query_params)}

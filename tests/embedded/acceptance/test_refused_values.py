@@ -9,7 +9,6 @@ import pytest
 from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.http.routes import placement
 from engrain.verbs.signatures import signature, signatures
 from tests.support.asgi import serving
 from tests.support.mcp_clients import in_memory
@@ -90,7 +89,7 @@ def test_bounds_and_words_are_tried():
 @pytest.mark.parametrize(("described", "parameter", "value"), CASES)
 def test_a_route_refuses_a_value_beyond_its_bounds(client, described, parameter, value):
     method, _, path = described.verb.route.partition(" ")
-    where = placement(described)
+    where = described.placement
     body, query = {}, {}
     for name, argument in arguments(described, parameter, value).items():
         match where.get(name):

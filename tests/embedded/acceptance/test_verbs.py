@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
+from engrain.domain.ids import IdSource, moment_of
 from engrain.domain.pagination import Page
 from engrain.domain.records import RELATIONS
 from tests.support.races import run_together
@@ -172,6 +173,14 @@ CALLS = {
     ),
     "rules.add": lambda agent, content, key: agent.rules.add(content, idempotency_key=key),
 }
+
+
+def test_a_key_with_a_time_gives_an_id_of_this_time(memory):
+    """Or what a client stores under keys of its own would sort before all the rest."""
+    key = IdSource(lambda: datetime(2026, 5, 7, tzinfo=UTC))()
+    stored = memory.agent().observe("hello", idempotency_key=key)
+    assert (moment_of(stored.id), stored.id == key) == (moment_of(key), False)
+    assert memory.agent().observe("hello", idempotency_key=key) == stored
 
 
 @pytest.mark.parametrize("verb", CALLS)

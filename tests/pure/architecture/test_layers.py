@@ -22,6 +22,7 @@ LEVELS = [
     ["agent"],
     ["service"],
     ["aio", "verbs.signatures"],
+    ["client"],
     ["jobs"],
     ["interfaces"],
     ["__main__"],
@@ -190,11 +191,13 @@ def test_the_port_of_a_database_is_small():
     assert len(methods) <= 25
 
 
-@pytest.mark.parametrize(
-    "runtime", ["onnxruntime", "tokenizers", "httpx2", "pydantic_ai", "sentence_transformers", "subprocess"]
-)
+@pytest.mark.parametrize("runtime", ["onnxruntime", "tokenizers", "pydantic_ai", "sentence_transformers", "subprocess"])
 def test_only_engines_know_a_model(runtime):
     assert who_imports(runtime) <= {"engines"}
+
+
+def test_only_engines_and_the_client_send_requests():
+    assert who_imports("httpx2") == {"engines", "client"}
 
 
 def cycles(graph):

@@ -2,10 +2,11 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engrain.domain.ids import IdSource, derived_id, is_id
+from engrain.domain.ids import IdSource, derived_id, is_id, moment_of
 from tests.support.races import run_together
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -98,6 +99,11 @@ def test_where_the_text_is_split_into_parts_matters(parts, data):
     cut = data.draw(st.integers(0, len(text)))
     resplit = [text[:cut], text[cut:]]
     assert (derived_id(*parts, at=None) == derived_id(*resplit, at=None)) == (parts == resplit)
+
+
+@pytest.mark.parametrize("text", ["", "tea-1", "ffffffff-ffff-7fff-bfff-ffffffffffff", str(uuid.UUID(int=0))])
+def test_a_text_without_a_time_has_none(text):
+    assert moment_of(text) is None
 
 
 def test_an_id_is_lower_case_and_hyphenated():

@@ -137,10 +137,14 @@ def verb_of(memory: Any, step: Step) -> Any:
 
 
 class Library:
-    """`Memory`. The vector of what a step wrote is there before the next, as after each command of the command line."""
+    """`Memory`. The vector of what a step wrote is there before the next, as after each command of the command line.
 
-    def __init__(self, memory: Memory) -> None:
+    A client's vectors are made by the `served` memory.
+    """
+
+    def __init__(self, memory: Memory, served: Memory | None = None) -> None:
         self._memory = memory
+        self._served = served or memory
 
     def take(self, step: Step) -> Said:
         try:
@@ -148,14 +152,15 @@ class Library:
         except EngrainError as error:
             return Said(step, refused=error.code)
         finally:
-            self._memory.flush()
+            self._served.flush()
 
 
 class AsyncLibrary:
     """`AsyncMemory`, in a loop of its own."""
 
-    def __init__(self, memory: AsyncMemory, runner: asyncio.Runner) -> None:
+    def __init__(self, memory: AsyncMemory, runner: asyncio.Runner, served: AsyncMemory | None = None) -> None:
         self._memory = memory
+        self._served = served or memory
         self._runner = runner
 
     def take(self, step: Step) -> Said:
@@ -167,7 +172,7 @@ class AsyncLibrary:
         except EngrainError as error:
             return Said(step, refused=error.code)
         finally:
-            await self._memory.flush()
+            await self._served.flush()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from tests.servers.conformance import by_command, by_route, by_tool, interfaces
+from tests.servers.conformance import by_client, by_command, by_route, by_tool, interfaces
 from tests.servers.conformance.interfaces import Table, without
 from tests.servers.conformance.scenario import STEPS
 from tests.servers.conformance.transcripts import Kept, Said, comparable, differences
@@ -43,6 +43,9 @@ WAYS = {
     "mcp": partial(by_tool.by_tool, by_tool.ALL),
     "mcp published profiles": partial(by_tool.by_tool, by_tool.PUBLISHED),
     "http": by_route.by_route,
+    "client": by_client.by_client,
+    "async client": by_client.by_async_client,
+    "client on postgres": by_client.by_client_on_postgres,
     "library on postgres": interfaces.library_on_postgres,
 }
 
@@ -96,7 +99,7 @@ def test_every_way_gives_the_same_json(name, by_library, tmp_path):
         for said, other in zip(transcript, by_library.transcript, strict=True)
     ]
     began = by_library.began
-    within = SAME_DISTANCE if name == "library on postgres" else 0.0
+    within = SAME_DISTANCE if name.endswith("on postgres") else 0.0
     for said, other in zip(comparable(transcript, began=began), comparable(expected, began=began), strict=True):
         assert list(differences(said, other, within=within)) == [], said[0]
     if name in INTERFACES:  # nothing stands in a table that the scenario does not use

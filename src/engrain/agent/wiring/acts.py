@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.ids import derived_id
+from engrain.domain.ids import derived_id, moment_of
 from engrain.domain.requests import Act
 
 if TYPE_CHECKING:
@@ -19,7 +19,11 @@ def new_act(parts: Parts, caller: Caller) -> Act:
 
 
 def new_id(parts: Parts, caller: Caller, idempotency_key: str | None) -> str:
-    """Return a fresh id; with a key the one that it always gets from this agent for this user, the smallest."""
+    """Return a fresh id; with a key the one that it always gets from this agent for this user.
+
+    It has the time of a key that is a UUIDv7, as clients make them, so that it sorts among fresh ids; else it is the
+    smallest.
+    """
     if idempotency_key is None:
         return parts.ids()
-    return derived_id(caller.tenant_id, caller.own_scope, "idempotency", idempotency_key, at=None)
+    return derived_id(caller.tenant_id, caller.own_scope, "idempotency", idempotency_key, at=moment_of(idempotency_key))

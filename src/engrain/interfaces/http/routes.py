@@ -29,7 +29,6 @@ from engrain.verbs.words import Word
 IDEMPOTENCY_KEY, IF_NONE_MATCH = "Idempotency-Key", "If-None-Match"
 _CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
 _JSON = "application/json"
-_WITHOUT_BODY = frozenset({"GET"})
 _OF_KEYS = frozenset({"keys.create", "keys.rotate", "keys.revoke"})
 _KEY_WORD = Word(
     sentence="The same key again gives what was stored first, and stores nothing; another body is refused."
@@ -112,15 +111,6 @@ def tags() -> list[dict[str, str]]:
     return [{"name": name, "description": description} for name, description in named.items()]
 
 
-def placement(signature: Signature) -> dict[str, str]:
-    """Map each parameter of a verb to the part of a request that carries it: path, query, body or key (a header)."""
-    assert signature.verb.route is not None
-    method, _, path = signature.verb.route.partition(" ")
-    rest = "query" if method in _WITHOUT_BODY or signature.verb.takes else "body"
-    where = {name: "path" if f"{{{name}}}" in path else rest for name in signature.by_name if name != "path"}
-    return where | ({"idempotency_key": "key"} if signature.takes_key else {})
-
-
 def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], signature: Signature | None) -> None:
     assert verb.route is not None
     method, _, path = verb.route.partition(" ")
@@ -148,7 +138,7 @@ def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], signature:
 
 def _endpoint(signature: Signature) -> Callable[..., Any]:
     """Make the function that FastAPI calls for a verb, with a signature from which FastAPI reads the parameters."""
-    where = placement(signature)
+    where = signature.placement
     parameters = [_identity_parameter(), *_parameters(signature, where)]
     if signature.verb.takes:
         endpoint = _file_endpoint(signature)
