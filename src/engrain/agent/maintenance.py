@@ -182,7 +182,7 @@ class Maintenance(ABC):
         return exports.export(
             self.parts.store,
             Path(checks.path(path, name="path")),
-            replace(self._extent(None, self._caller_of(None, tenant).tenant_id), user=user),
+            self._extent(None, tenant, user),
             form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
             kinds=get_args(exports.ExportKind),
             progress=progress,
@@ -289,14 +289,17 @@ class Maintenance(ABC):
         path: words.FilePath,
         *,
         agent: words.OfAgent | None = None,
+        user: words.OfUser | None = None,
         tenant: words.Tenant | None = None,
         vectors: words.WithVectors = True,
         progress: words.StepProgress | None = None,
     ) -> BackupReport:
-        """Back up an agent, a tenant or the whole database into one file, as of one moment.
+        """Back up an agent, a user, a tenant or the whole database into one file, as of one moment.
 
         An agent's (of the settings' tenant, where none is named) are the memories of its scope and those of `global`
-        that it wrote, with all that belongs to them; nothing of pools, and no runs and events of others. The file is
+        that it wrote, with all that belongs to them; nothing of pools, and no runs and events of others. A user's
+        (likewise of the settings' tenant) are what any agent, or the one that is named, has of this end user: memories,
+        entities, runs and events; nothing that is of the tenant or of another user, be it linked or named. The file is
         gzip with JSON lines, owner-only, signed with the key of this installation (the settings `backup`), and
         encrypted if they name a passphrase or key file. An earlier backup is replaced when the new one is whole. Others
         write meanwhile. `progress` gets the table and its rows so far.
@@ -308,7 +311,7 @@ class Maintenance(ABC):
         from engrain.portability import backups
 
         parts, is_whole = self.parts, checks.flag(vectors, name="vectors")
-        target, extent = Path(checks.path(path, name="path")), self._extent(agent, tenant)
+        target, extent = Path(checks.path(path, name="path")), self._extent(agent, tenant, user)
         parts.references.flush()
         return backups.backup(
             parts.store,
@@ -342,7 +345,8 @@ class Maintenance(ABC):
         background; `flush` waits for them. A dry run only says what it would do; like a restore it keeps other writers
         of a SQLite file waiting.
 
-        A backup of an agent brings only what that agent can have written itself. A file that this installation did not
+        A backup of an agent brings only what that agent can have written itself, one of a user only what is the user's.
+        A user who was erased since stays erased, with all that is older. A file that this installation did not
         sign is refused unless it is `untrusted`.
 
         Raises:
@@ -424,14 +428,18 @@ class Maintenance(ABC):
     def _caller_of(self, agent: str | None, tenant: str | None, *, user: str | None = None) -> Caller:
         """Return the caller: the settings' agent and tenant where none is named."""
 
-    def _extent(self, agent: str | None, tenant: str | None) -> Extent:
-        """Return the extent: an agent's or a tenant's memories, the whole database where neither is named."""
+    def _extent(self, agent: str | None, tenant: str | None, user: str | None = None) -> Extent:
+        """Return the extent: an agent's, a user's or a tenant's memories, the whole database where none is named."""
         from engrain.domain.maintenance.backups import Extent
 
-        if agent is None and tenant is None:
+        if agent is None and tenant is None and user is None:
             return Extent()
         caller = self._caller_of(agent, tenant)
-        return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent)
+        return Extent(
+            tenant_id=caller.tenant_id,
+            agent=None if agent is None else caller.agent,
+            user=checks.optional_name(user, name="user"),
+        )
 
     def _signing_key(self) -> SigningKey:
         """Load the key that signs the backups of this installation."""

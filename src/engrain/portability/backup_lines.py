@@ -55,6 +55,7 @@ class Header:
             "made_at": self.made_at.isoformat(),
             "tenant": self.extent.tenant_id,
             "agent": self.extent.agent,
+            **({} if self.extent.user is None else {"user": self.extent.user}),
             "embedder": None if self.embedder is None else self.embedder.to_dict(),
             "tables": list(self.tables),
         }
@@ -215,7 +216,7 @@ class BackupReader:
 
 
 def _parse_header(fields: dict[str, Any]) -> Header:
-    if fields.keys() != _HEADER or fields["format"] != _FORMAT:
+    if fields.keys() - {"user"} != _HEADER or fields["format"] != _FORMAT:
         raise ValueError("its keys are others")
     made_at = datetime.fromisoformat(fields["made_at"])
     if made_at.utcoffset() != UTC.utcoffset(None):
@@ -223,15 +224,15 @@ def _parse_header(fields: dict[str, Any]) -> Header:
     tables = tuple(fields["tables"])
     if list(tables) != [table for table in BACKED_UP if table in tables]:
         raise ValueError("its tables are others")
-    tenant, agent = (checks.optional_name(fields[key], name=key) for key in ("tenant", "agent"))
-    if agent is not None and tenant is None:
-        raise ValueError("an agent without a tenant")
+    tenant, agent, user = (checks.optional_name(fields.get(key), name=key) for key in ("tenant", "agent", "user"))
+    if (agent or user) is not None and tenant is None:
+        raise ValueError("an agent or a user without a tenant")
     embedder = fields["embedder"]
     return Header(
         engrain=str(fields["engrain"]),
         schema=str(fields["schema"]),
         made_at=made_at,
-        extent=Extent(tenant_id=tenant, agent=agent),
+        extent=Extent(tenant_id=tenant, agent=agent, user=user),
         embedder=None
         if embedder is None
         else VectorSpace(

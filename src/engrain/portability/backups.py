@@ -1,4 +1,4 @@
-"""Backups: the memories of an agent, a tenant or a whole database in one sealed file of JSON lines."""
+"""Backups: the memories of an agent, a user, a tenant or a whole database in one sealed file of JSON lines."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class BackupReport(Record):
     path: str
     tenant_id: str | None  # None: every tenant
     agent: str | None  # None: every agent of the tenant
+    user: str | None = None  # None: of every user and of none
     made_at: datetime
     embedder: VectorSpace | None  # whose vectors it holds
     tables: tuple[TableBackup, ...]
@@ -87,6 +88,7 @@ def backup(
         path=str(path),
         tenant_id=extent.tenant_id,
         agent=extent.agent,
+        user=extent.user,
         made_at=made_at,
         embedder=embedder,
         tables=tuple(written),

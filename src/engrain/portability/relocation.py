@@ -81,13 +81,13 @@ def plan_relocation(source: Extent, *, tenant: str | None, agent: str | None, he
             )
         return Relocation(source=source, target=source)
     if source.agent is None and agent is not None:
-        raise UnusableBackup(f"this is a backup of all agents of tenant {source.tenant_id}: name no agent")
+        raise UnusableBackup(f"this is a backup of all agents of {source}: name no agent")
     if tenant is None and source.tenant_id != here:
         raise UnusableBackup(
             f"this is a backup of tenant {source.tenant_id}, and you are in tenant {here}: "
             f"name the tenant to restore it to, {here} or {source.tenant_id} (--tenant)"
         )
-    target = Extent(tenant_id=tenant or here, agent=agent or source.agent)
+    target = Extent(tenant_id=tenant or here, agent=agent or source.agent, user=source.user)
     return Relocation(source=source, target=target)
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.access.scopes import GLOBAL_SCOPE
+from engrain.domain.access.scopes import GLOBAL_SCOPE, user_of, user_scope
 from engrain.domain.records import Record
 from engrain.portability import relocation, sealed_files
 from engrain.portability.backup_lines import BackupReader
 from engrain.portability.signing import check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
-from engrain.storage.backup.restoration import find_fates, row_key
+from engrain.storage.backup.restoration import find_erasures_of_users, find_fates, row_key
 from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int], None]
 
 _ROWS_AT_ONCE = 500
+# When a row of a user came to be.
+_TIMES: Mapping[str, str] = {
+    **dict.fromkeys((*MEMORIES, "entities", "memory_events"), "created_at"),
+    "runs": "started_at",
+    "sessions_consolidations": "first_seen_at",
+}
 _BYTES_AT_ONCE = 2**22
 
 
@@ -45,6 +51,7 @@ class RestoreReport(Record):
     sha256: str  # of the backup
     tenant_id: str | None  # whose memories these are now; None: every tenant's of the backup
     agent: str | None
+    user: str | None
     added: Mapping[str, int]
     present: int  # were there before, and stay as they are
     erased: int  # were erased, and stay so
@@ -111,10 +118,11 @@ def restore(
             reader.header.extent, tenant=options.tenant, agent=options.agent, here=act.caller.tenant_id
         )
         verify(reader, path, names, progress)
-        erased = frozenset[str]()
+        erased, users = frozenset[str](), dict[str, datetime]()
         source = plan.source.tenant_id
         if options.grant is None and source is not None and source != plan.target.tenant_id:
             erased = _find_erased(store, reader, source)
+            users = store.inspect(source, find_erasures_of_users, source)
 
         def write(target: SqlRestoration) -> RestoreReport:
             names.begin_again()
@@ -126,6 +134,7 @@ def restore(
                 header=reader.header,
                 names=names,
                 erased_before=erased,
+                users_erased_before=users,
             )
             restore.add_all(reader, progress)
             report = restore.report(path, file.sha256)
@@ -159,6 +168,8 @@ class _Restore:
     header: Header
     names: NamedIds
     erased_before: Collection[str]  # source ids that another tenant erased
+    users_erased_before: Mapping[str, datetime]  # likewise, with the time
+    erasures: dict[str, Mapping[str, datetime]] = field(default_factory=dict)  # of users, by source tenant
     added: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     added_by_tenant: Counter[str] = field(default_factory=Counter)
@@ -192,6 +203,7 @@ class _Restore:
             sha256=sha256,
             tenant_id=self.plan.target.tenant_id,
             agent=self.plan.target.agent,
+            user=self.plan.target.user,
             added={table: count for table, count in self.added.items() if count},
             present=self.counts["present"],
             erased=self.counts["erased"],
@@ -206,10 +218,11 @@ class _Restore:
         self.target.finish()
         payload = {"sha256": report.sha256, "memories": report.memories, "cleared": report.cleared}
         whole = self.plan.target.tenant_id
+        scope = user_scope(self.plan.target.user, self.plan.target.agent or GLOBAL_SCOPE)
         for tenant in [whole] if whole is not None else sorted(self.added_by_tenant):
             if self.added_by_tenant[tenant] or report.cleared:
                 act = replace(self.act, caller=replace(self.act.caller, tenant_id=tenant))
-                self.target.record(act, "backup_restored", payload, scope=self.plan.target.agent or GLOBAL_SCOPE)
+                self.target.record(act, "backup_restored", payload, scope=scope)
 
     def _add(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
         """Add rows of one table and tenant; returns their number."""
@@ -221,6 +234,8 @@ class _Restore:
             rows = self._choose_new_memories(table, tenant, rows)
         elif table == "entities":
             rows = self._choose_new_entities(tenant, rows)
+        elif table in _TIMES and not self.options.with_erased:
+            rows = [row for row in rows if table == "memory_events" or not self._is_of_erased_user(table, tenant, row)]
         moved = [target for row in rows if (target := self._move(table, tenant, row)) is not None]
         if table == "facts":
             self._resolve_slots(moved)
@@ -234,6 +249,7 @@ class _Restore:
         ids = {row["id"]: self._id(table, row) for row in rows}
         fates = self.target.fates(self.plan.tenant(tenant), list(ids.values()))
         erased = {id_ for id_, target in ids.items() if fates.get(target) == "erased"}
+        erased |= {row["id"] for row in rows if self._is_of_erased_user(table, tenant, row)}
         if not self.plan.is_unchanged:  # erased under its own id too
             erased |= self.erased_before & ids.keys()
             if tenant == self.plan.target.tenant_id:
@@ -252,6 +268,8 @@ class _Restore:
         """Return the entities that are not known there, by their id or by name and type."""
         new = []
         for row in rows:
+            if not self.options.with_erased and self._is_of_erased_user("entities", tenant, row):
+                continue
             id_ = self.plan.id(row["id"], scope=None)
             known = self.target.entity({**self.plan.move(row), "id": id_})
             self.names.become(tenant, "entity", [(row["id"], known or id_)], is_new=known is None)
@@ -261,7 +279,7 @@ class _Restore:
 
     def _move(self, table: str, tenant: str, row: Row) -> dict[str, Any] | None:
         """Convert a row to one of the target; None where a row that it depends on is missing."""
-        if table == "runs" and self.plan.source.agent is not None:  # an undo would open whatever is named there
+        if table == "runs" and self.plan.source.is_part:  # an undo would open whatever is named there
             read = [id_ for id_ in row["episode_ids"] if self.names.has_memory(tenant, id_)]
             row = {**row, "episode_ids": read}
         shape, moved = TABLES[table], self.plan.move(row)
@@ -308,6 +326,26 @@ class _Restore:
             moved["memory_id"] = target or self.plan.id(memory, scope=row["scope"])
             if target is None and self.names.has_memory(tenant, memory):
                 moved["payload"] = {}
+        is_proof = row["event_type"] == "user_erased"
+        if not self.options.with_erased and not is_proof and self._is_of_erased_user("memory_events", tenant, row):
+            moved["payload"] = {}
+
+    def _is_of_erased_user(self, table: str, tenant: str, row: Row) -> bool:
+        """Tell whether a row is of a user who was erased since, from the target or from the tenant of the backup.
+
+        Tombstones do not say all: a memory may have expired for good before its user was erased, and neither an entity,
+        nor a run, nor the name of a session has one.
+        """
+        user = user_of(row["scope"]) if "scope" in row else row["user_id"]
+        if not user:
+            return False
+        if tenant not in self.erasures:
+            here = self.target.erasures_of_users(self.plan.tenant(tenant))
+            before = self.users_erased_before
+            self.erasures[tenant] = {**before, **{one: max(at, before.get(one, at)) for one, at in here.items()}}
+        erased_at = self.erasures[tenant].get(user)
+        moment = row[_TIMES[table]]
+        return erased_at is not None and (moment is None or datetime.fromisoformat(moment) <= erased_at)
 
     def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> None:
         """Supersede the facts whose slots others have."""

@@ -14,7 +14,7 @@ import numpy as np
 from engrain.domain import checks
 from engrain.domain.entities.registry import MERGED_INTO
 from engrain.errors import InvalidInput, UnusableBackup
-from engrain.storage.backup.tables import BACKED_UP, DEPARTURES, TABLES, VECTORS, is_shared
+from engrain.storage.backup.tables import BACKED_UP, DEPARTURES, TABLES, VECTORS, is_of_user, is_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -89,7 +89,9 @@ def _check_owner(table: str, row: Row, header: Header) -> None:
     tenant = checks.name(row["tenant_id"], name="tenant_id")
     if header.extent.tenant_id not in (None, tenant):
         raise InvalidInput(f"the row is of tenant {tenant}, the backup of {header.extent}")
-    agent = header.extent.agent
+    agent, user = header.extent.agent, header.extent.user
+    if user is not None and not is_of_user(table, row, user):
+        raise InvalidInput(f"the row of {table} is not of user {user!r:.80}, as the backup is")
     if agent is not None and not is_shared(table, row, agent):
         whose = ", ".join(f"{column} {row[column]}" for column in ("scope", "agent", "actor") if column in row)
         raise InvalidInput(f"the row of {table} is of {whose or 'the whole tenant'}, the backup of {header.extent}")

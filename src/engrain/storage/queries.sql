@@ -35,6 +35,11 @@ DELETE FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id;
 -- Erase the keys that are bound to a user
 DELETE FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id;
 
+-- erasures_of_users --
+-- List the users of a tenant that were erased, with the time of the last erasure
+SELECT user_id, max(created_at) FROM memory_events
+WHERE tenant_id = :tenant_id AND user_id <> '' AND event_type = 'user_erased' GROUP BY user_id;
+
 -- erase_payloads_of_user --
 -- Erase the payloads of the events of a user's memories
 UPDATE memory_events INDEXED BY memory_events_user SET payload = :payload

@@ -26,6 +26,20 @@ def test_a_backup_says_what_it_holds_and_a_restore_what_it_did(filled):
     assert filled("restore", "a.backup", "--replace").out.count("2 removed first") == 1
 
 
+def test_a_backup_of_a_user_is_of_that_user_alone(filled, tmp_path):
+    filled("remember", "tea", "--subject", "user", "--predicate", "likes", "--user", "carl")
+    filled("remember", "rum", "--subject", "user", "--predicate", "likes", "--user", "dora")
+    ran = filled("backup", "carl.backup", "--user", "carl")
+    assert "carl.backup: 1 memory of user carl of tenant default, no vectors" in ran.out
+    filled("erase-user", "carl")
+    assert "1 erased before" in filled("restore", "carl.backup").out
+    other = ("--db", tmp_path / "other.db")
+    ran = filled("restore", "carl.backup", *other, "--untrusted")
+    assert "1 memory added to user carl of tenant default" in ran.out
+    assert "tea" in filled("facts", "--user", "carl", *other).out
+    assert filled("facts", *other, "--json").json["items"] == []
+
+
 def test_the_whole_database_goes_into_another_file(filled, tmp_path):
     assert filled("backup", "all.backup", "--json").json["tenant_id"] is None
     other = ("--db", tmp_path / "other.db")

@@ -1,5 +1,8 @@
 """Keys over HTTP: whom each speaks for, and what an agent's own admin may do."""
 
+import gzip
+import json
+
 import httpx2
 import pytest
 
@@ -36,6 +39,24 @@ def test_a_key_of_an_agent_speaks_for_no_other(client, memory):
     assert client.get("/v1/backup?agent=billing", headers=key).json()["code"] == "forbidden"
     backup = client.get("/v1/backup", headers=key)
     assert '"agent": "support"' in backup.headers["Engrain-Report"]
+
+
+def test_a_backup_of_a_user_is_for_who_may_act_for_every_user(client, memory):
+    memory.agent("support", user="ana").remember("tea", subject="user", predicate="likes")
+    memory.agent("support", user="bob").remember("rum", subject="user", predicate="likes")
+    admin = shown(memory.keys.create(role="admin"))
+    backup = client.get("/v1/backup?user=ana", headers=admin)
+    report = json.loads(backup.headers["Engrain-Report"])
+    assert (report["user"], report["tenant_id"]) == ("ana", "default")
+    assert {table["table"]: table["rows"] for table in report["tables"]}["facts"] == 1
+    assert b"rum" not in gzip.decompress(backup.content)
+    memory.agent("support", user="ana").erase([memory.agent("support", user="ana").list()[0].id])
+    packed = {**admin, "Content-Type": "application/gzip"}
+    again = client.post("/v1/restore?with_erased=true", content=backup.content, headers=packed).json()
+    assert (again["user"], again["added"]["facts"]) == ("ana", 1)
+    for whose in ("ana", "bob"):
+        bound = shown(memory.keys.create(role="admin", user="ana"))
+        assert client.get(f"/v1/backup?user={whose}", headers=bound).json()["code"] == "forbidden"
 
 
 def test_an_agents_own_admin_makes_and_sees_keys_of_that_agent_alone(client, memory):

@@ -31,6 +31,7 @@ _AT_ONCE = 500
 _OF_TENANT = (
     "entity_names entity_trigrams entities speakers sessions_consolidations pool_members pools memory_metadata".split()
 )
+_OF_USER = _OF_TENANT[:5]
 
 
 def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchIndex], at: datetime) -> int:
@@ -38,9 +39,12 @@ def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchI
     _clear_references(tx, extent)
     kinds: tuple[Kind, ...] = ("fact", "rule", "episode")
     count = sum(_clear_memories(tx, extent, kind, index=index, at=at) for kind in kinds)
-    if extent.agent is None:
+    if not extent.is_part:
         for table in _OF_TENANT:
             _delete_rows(tx, extent, table)
+    elif extent.agent is None:
+        for table in _OF_USER:
+            _delete_rows(tx, extent, table, "kept.user_id = :user_id")
     else:
         for table, column in (("speakers", "speaker"), ("sessions_consolidations", "session")):
             _delete_rows(tx, extent, table, _is_unused(column))
@@ -57,7 +61,7 @@ def _clear_references(tx: Transaction, extent: Extent) -> None:
     for name, table in TABLES.items():
         if table.is_dependent:
             ends = " OR ".join(reference_conditions(extent, name))
-            _delete_rows(tx, extent, name, "1 = 1" if extent.agent is None else f"({ends})")
+            _delete_rows(tx, extent, name, f"({ends})" if extent.is_part else "1 = 1")
             continue
         for column, kind in table.references.items() if table.kind else ():
             if kind in MEMORIES_OF_KIND:

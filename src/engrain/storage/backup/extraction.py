@@ -16,6 +16,7 @@ from engrain.storage.backup.tables import (
     MEMORIES_OF_KIND,
     TABLES,
     VECTORS,
+    entity_exists,
     extent_bindings,
     extent_condition,
     memory_exists,
@@ -112,11 +113,17 @@ class SqlExtraction:
         return ("doc",) if exact or self.tx.dialect.name == "sqlite" else ("tenant_id", "doc")
 
     def _expression(self, name: str, column: str) -> str:
-        """Select a column; one that refers to a memory outside of the extent is None."""
-        memories = MEMORIES_OF_KIND.get(TABLES[name].references.get(column, ""))
-        if not self.extent.is_part or name not in MEMORIES or memories is None:
+        """Select a column; one that refers to a memory, or of a user to an entity, outside of the extent is None."""
+        kind = TABLES[name].references.get(column, "")
+        memories = MEMORIES_OF_KIND.get(kind)
+        if not self.extent.is_part or name not in MEMORIES:
             return column
-        exists = memory_exists(memories, column, own_condition(self.extent, "memory"))
+        if kind == "entity" and self.extent.user:
+            exists = entity_exists(column)
+        elif memories is not None:
+            exists = memory_exists(memories, column, own_condition(self.extent, "memory"))
+        else:
+            return column
         return f"CASE WHEN {exists} THEN kept.{column} END AS {column}"
 
 

@@ -66,6 +66,10 @@ class SqlRestoration:
         """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
         return find_fates(self.tx, tenant_id, ids)
 
+    def erasures_of_users(self, tenant_id: str) -> dict[str, datetime]:
+        """Find the users of a tenant that were erased, with the time of the last erasure."""
+        return find_erasures_of_users(self.tx, tenant_id)
+
     def entity(self, row: Row) -> str | None:
         """Find the id of the entity of a row: its id, or the one of its name and type in the same registry."""
         named = {name: row[name] for name in ("tenant_id", "id", "user_id")}
@@ -241,6 +245,11 @@ def find_fates(tx: Transaction, tenant_id: str, ids: Collection[str]) -> dict[st
     """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
     found = tx.rows("fates", tenant_id=tenant_id, ids=tx.dialect.listed(ids))
     return {id_: "erased" if is_erased else "there" for id_, is_erased in found}
+
+
+def find_erasures_of_users(tx: Transaction, tenant_id: str) -> dict[str, datetime]:
+    """Find the users of a tenant that were erased, with the time of the last erasure."""
+    return {user: tx.dialect.moment(at) for user, at in tx.rows("erasures_of_users", tenant_id=tenant_id)}
 
 
 def row_key(fact: Row) -> FactKey:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
 from engrain.storage.rows import KIND_TABLES, TABLE_RECORDS, column_defaults, column_types
 
 if TYPE_CHECKING:
@@ -277,6 +277,14 @@ def _of_user(user: str, table: Table) -> str:
     return "1 = 1" if table.is_dependent or not user else "1 = 0"
 
 
+def is_of_user(name: str, row: Mapping[str, Any], user: str) -> bool:
+    """Tell whether a row of a table can be one of a user's backup, by its own values."""
+    table = TABLES[name]
+    if "scope" in table.columns:
+        return user_of(row["scope"]) == user
+    return row["user_id"] == user if "user_id" in table.columns else table.is_dependent or name in {DEPARTURES, VECTORS}
+
+
 def is_shared(name: str, row: Mapping[str, Any], agent: str) -> bool:
     """Tell whether a row of a table can be one of an agent's backup, by its own values."""
     values = {AGENT: agent, GLOBAL: GLOBAL_SCOPE}
@@ -295,9 +303,17 @@ def own_condition(extent: Extent, row: str) -> str:
 def reference_conditions(extent: Extent, name: str) -> list[str]:
     """Build a condition for each reference to a memory: it exists, and belongs to the extent."""
     own = own_condition(extent, "memory")
-    return [
+    conditions = [
         memory_of_kind_exists(of, column, own) if of in columns else memory_exists(MEMORIES_OF_KIND[of], column, own)
         for columns in [TABLES[name].columns]
         for column, of in TABLES[name].references.items()
         if of != "entity"
     ]
+    if extent.user:
+        conditions += [entity_exists(column) for column, of in TABLES[name].references.items() if of == "entity"]
+    return conditions
+
+
+def entity_exists(column: str) -> str:
+    """Build the condition that a column names an entity of the user's own registry; that of the tenant is for all."""
+    return memory_exists("entities", column, "memory.user_id = :user_id")

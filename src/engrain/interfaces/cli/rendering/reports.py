@@ -189,7 +189,7 @@ def backup(report: BackupReport) -> str:
     counts = {rows.table: f"{rows.rows:,}" for rows in report.tables if rows.rows}
     vectors = "no vectors" if report.embedder is None else f"vectors of {report.embedder.name}"
     memories = output.counted(report.memories, "memory", "memories")
-    whose = _whose(report.tenant_id, report.agent)
+    whose = _whose(report.tenant_id, report.agent, report.user)
     end = f"{report.path}: {memories} of {whose}, {vectors}, {report.bytes:,} bytes\nsha256 {report.sha256}"
     return f"{output.pairs(counts)}\n{end}".strip()
 
@@ -198,7 +198,7 @@ def restore(report: RestoreReport) -> str:
     """Counts of memories that a restore added and left."""
     added = output.counted(report.memories, "memory", "memories")
     verb = "would be added" if report.dry_run else "added"
-    lines = [f"{added} {verb} to {_whose(report.tenant_id, report.agent)}"]
+    lines = [f"{added} {verb} to {_whose(report.tenant_id, report.agent, report.user)}"]
     for count, words in (
         (report.cleared, "removed first"),
         (report.present, "there before, left as they are"),
@@ -239,10 +239,11 @@ def broken_records(report: ImportReport) -> list[str]:
     return [*lines, f"and {more:,} more (--json lists all)"] if more > 0 else lines
 
 
-def _whose(tenant: str | None, agent: str | None) -> str:
+def _whose(tenant: str | None, agent: str | None, user: str | None = None) -> str:
     if tenant is None:
         return "the whole database"
-    return f"tenant {tenant}" if agent is None else f"agent {agent} of tenant {tenant}"
+    named = [f"{kind} {name}" for kind, name in (("user", user), ("agent", agent)) if name is not None]
+    return " of ".join([*named, f"tenant {tenant}"])
 
 
 def _json(value: object) -> str:
