@@ -21,6 +21,8 @@ from engrain.storage.sqlite.driver_errors import ErrorTranslation, raise_transla
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from engrain.storage.transaction import Connection
+
 MEMORY_LOCATION = ":memory:"
 # 16 MB of log: small commits rewrite the same pages, and a checkpoint writes each of them once.
 _PAGES_BEFORE_CHECKPOINT = 4_000
@@ -29,6 +31,11 @@ _MAPPED_BYTES = 2**28
 _LOG = logging.getLogger(__name__)
 _OWNER_ONLY = 0o600
 _OWNER_ONLY_FOLDER = 0o700
+
+
+def release_mapped_pages(db: Connection) -> None:
+    """Unmap what a connection has read of its file; between statements, inside a transaction too."""
+    db.execute(f"PRAGMA mmap_size = 0; PRAGMA mmap_size = {_MAPPED_BYTES}")
 
 
 class Connections:

@@ -204,9 +204,13 @@ WHERE embedding IS NOT excluded.embedding;
 UPDATE memory_index SET state = 2 WHERE doc = :doc AND state = 1;
 
 -- changed_vectors --
--- List the changes of a namespace since a number, oldest first
+-- List some changes of a namespace since a number, oldest first
 SELECT doc, change, CASE WHEN gone THEN NULL ELSE embedding END FROM memory_vectors
-WHERE version = :version AND namespace = :namespace AND change > :seen ORDER BY change;
+WHERE version = :version AND namespace = :namespace AND change > :seen ORDER BY change LIMIT :limit;
+
+-- count_vector_changes --
+-- Count the changes of a namespace since a number
+SELECT count(*) FROM memory_vectors WHERE version = :version AND namespace = :namespace AND change > :seen;
 
 -- exact_vectors --
 -- Read the float32 vectors of some memories, on demand those out of the searches too

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engrain.storage.search import candidates
 from engrain.storage.search.candidates import RankedDocs
 from engrain.storage.search.namespaces import SearchSpace
+from engrain.storage.sqlite.connections import release_mapped_pages
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from engrain.storage.transaction import Transaction
 
-_ROWS_AT_ONCE = 4096
+_ROWS_AT_ONCE = 2048
 MOST_BYTES = 2**30
 # What a snapshot begun before may still find: a snapshot lasts milliseconds, in which a sweep takes one batch out.
 _DROPS_KEPT = 8_192
@@ -125,15 +125,29 @@ class VectorCache:
         if seen is None:
             seen = self._namespaces[namespace, where.version] = _CachedNamespace(VectorIndex(where.dims))
         if seen.checked != where.change:
-            bound = {"version": where.version, "namespace": namespace, "seen": seen.change}
-            changes = iter(tx.db.execute(tx.statements.named["changed_vectors"], bound))
-            while rows := list(itertools.islice(changes, _ROWS_AT_ONCE)):
-                _apply_changes(seen, rows, where.dims)
+            self._read_changes(tx, seen, version=where.version, namespace=namespace)
             seen.checked = where.change
             self._nbytes += seen.index.nbytes - seen.nbytes
             seen.nbytes = seen.index.nbytes
         self._namespaces.move_to_end((namespace, where.version))
         return seen.index
+
+    @staticmethod
+    def _read_changes(tx: Transaction, seen: _CachedNamespace, *, version: int, namespace: int) -> None:
+        """Take in the changes of a namespace; of many, a few megabytes of the file are mapped at a time."""
+        bound: dict[str, Any] = {"version": version, "namespace": namespace}
+        rows = tx.rows("changed_vectors", **bound, seen=seen.change, limit=_ROWS_AT_ONCE)
+        if len(rows) == _ROWS_AT_ONCE:
+            [(changes,)] = tx.rows("count_vector_changes", **bound, seen=seen.change)
+            seen.index.reserve(len(seen.index) + changes)
+        while rows:
+            is_last = len(rows) < _ROWS_AT_ONCE
+            _apply_changes(seen, rows)
+            rows.clear()
+            if not is_last:
+                release_mapped_pages(tx.db)
+                rows = tx.rows("changed_vectors", **bound, seen=seen.change, limit=_ROWS_AT_ONCE)
+        seen.index.flush()
 
 
 class Cosines:
@@ -186,8 +200,11 @@ class Cosines:
             self._known = candidates.join([self._known, RankedDocs(np.array(found, np.int64), raws)])
 
 
-def _apply_changes(seen: _CachedNamespace, rows: list[tuple[int, int, bytes | None]], dims: int) -> None:
-    """Apply changes in their order; a doc changes at most once between two looks, or its last state counts."""
+def _apply_changes(seen: _CachedNamespace, rows: Sequence[Sequence[Any]]) -> None:
+    """Apply changes in their order: doc, number, and the vector or None.
+
+    A doc changes at most once between two looks, or its last state counts.
+    """
     last = {doc: blob for doc, _, blob in rows}
     seen.dropped.extend((change, doc) for doc, change, blob in rows if blob is None)
     gone = [doc for doc, blob in last.items() if blob is None]
@@ -195,7 +212,7 @@ def _apply_changes(seen: _CachedNamespace, rows: list[tuple[int, int, bytes | No
     if gone:
         seen.index.drop(np.array(gone, np.int64))
     if there:
-        seen.index.put(_to_docs(doc for doc, _ in there), _to_matrix([blob for _, blob in there], dims))
+        seen.index.put(_to_docs(doc for doc, _ in there), _to_matrix([blob for _, blob in there], seen.index.dims))
     seen.change = rows[-1][1]
 
 

@@ -54,9 +54,15 @@ class VectorIndex:
         self._centre = np.zeros(dims, np.float32)
         self._rows_when_centred = 0
         self._rows_put_since = 0
+        self._is_filling = False
 
     def __len__(self) -> int:
         return len(self._slots)
+
+    @property
+    def dims(self) -> int:
+        """Length of the vectors."""
+        return self._dims
 
     @property
     def nbytes(self) -> int:
@@ -77,6 +83,27 @@ class VectorIndex:
         is_known = slots >= 0
         return docs[is_known], np.vecdot(self._rows[slots[is_known]], query)
 
+    def reserve(self, rows: int) -> None:
+        """Make room for so many rows, and leave the sign bits of what is put until `flush`, which must follow.
+
+        Rows that grow by themselves are copied and centred again each time they double.
+        """
+        if rows >= _FEWEST_ROWS_WITH_BITS:
+            self._is_filling = True
+            self._make_room(rows)
+
+    def flush(self) -> None:
+        """Mark the sides of the rows that were put since `reserve`."""
+        if not self._is_filling:
+            return
+        self._is_filling = False
+        if self._rows is not None:
+            return
+        if len(self) >= _FEWEST_ROWS_WITH_BITS and self._rows_put_since >= self._rows_when_centred:
+            self._recentre()
+        elif self._rows_when_centred:
+            self._mark(np.arange(len(self)))
+
     def put(self, docs: Docs, vectors: Vectors) -> None:
         """Adds or replaces unit-norm rows `float32[n, dims]`; docs are positive and unique within the call."""
         assert docs.dtype == np.int64
@@ -92,12 +119,14 @@ class VectorIndex:
                 self._rows = _widened(self._rows, max(len(self), min(2 * before, _FEWEST_ROWS_WITH_BITS)), axis=0)
             self._rows[slots] = vectors
             return
-        self._make_room()
+        self._make_room(len(self))
         if self._rows is not None:
             self._write(np.arange(before), self._rows[:before])
             self._rows = None
         self._write(slots, vectors)
         self._rows_put_since += len(docs)
+        if self._is_filling:
+            return
         if len(self) >= _FEWEST_ROWS_WITH_BITS and self._rows_put_since >= self._rows_when_centred:
             self._recentre()
         elif self._rows_when_centred:
@@ -185,11 +214,10 @@ class VectorIndex:
         for block in _blocks(len(slots), self._dims):
             self._codes[slots[block]], self._scales[slots[block]] = _encode(vectors[block])
 
-    def _make_room(self) -> None:
-        rows = len(self)
+    def _make_room(self, rows: int) -> None:
         if rows <= len(self._codes):
             return
-        capacity = max(rows, 2 * len(self._codes))
+        capacity = max(rows, len(self._codes) + len(self._codes) // 4)
         self._codes = _widened(self._codes, capacity, axis=0)
         self._scales = _widened(self._scales, capacity, axis=0)
         self._bits = _widened(self._bits, capacity, axis=1)
