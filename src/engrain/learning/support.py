@@ -125,6 +125,13 @@ def is_about(subject: str, text: str, quotes: Iterable[Words], *, names: str) ->
     return _is_foreign(wording) or not set(terms(wording)).isdisjoint(terms(f"{subject} {text}"))
 
 
+def share_most_words(text: str, quotes: Iterable[Words]) -> bool:
+    """True if more than half of the words of a text that carry meaning stand in quotes; of English alone, likewise."""
+    said = _plain(" ".join(quote.text for quote in quotes))
+    wanted = set(terms(text))
+    return _is_foreign(said) or 2 * len(wanted & set(terms(said))) > len(wanted)
+
+
 def _is_foreign(text: str) -> bool:
     """True if a text of some length has none of the small words of English."""
     words = _WORD.findall(text)

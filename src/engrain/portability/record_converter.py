@@ -13,7 +13,7 @@ from engrain.domain.entities.graph import known_type
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.ids import derived_id, is_id, moment_of
 from engrain.domain.memories import importance
-from engrain.domain.memories.trust import lowest_trust, read_trust, with_trust
+from engrain.domain.memories.trust import TRUST, lowest_trust, read_trust, with_trust
 from engrain.domain.records import (
     DECAY_RATES,
     RULE_CONFIDENCE,
@@ -266,6 +266,8 @@ class RecordConverter:
 def _as_imported(metadata: object) -> Mapping[str, Any]:
     """The metadata of a memory that is trusted as what a file says, or less if it says so itself."""
     checked = checks.metadata(metadata)
+    if TRUST not in checked:
+        return {**checked, TRUST: "import"}
     return with_trust(checked, lowest_trust(("import", read_trust(checked))))
 
 

@@ -6,6 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from engrain.domain.memories.trust import TrustLevel, lowest_trust
 from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.echoes import LEAST_WORDS, find_spans
 from engrain.learning.consolidation.equivalence import fold, strip_marks
@@ -47,6 +48,11 @@ class Proof(NamedTuple):
     episodes: tuple[Episode, ...]
     quotes: tuple[Evidence, ...] = ()
     flaw: str | None = None
+
+    @property
+    def trust(self) -> TrustLevel:
+        """The trust level of the least trusted episode."""
+        return lowest_trust(episode.trust for episode in self.episodes)
 
 
 def prove(evidence: Sequence[Evidence], episodes: Mapping[str, EpisodeText]) -> Proof:

@@ -37,7 +37,7 @@ from engrain.learning.consolidation.learned_facts import (
     read_statement_time,
 )
 from engrain.learning.consolidation.proposals import Guidance, Statement
-from engrain.learning.support import Unsupported, Words, find_unsupported, is_about
+from engrain.learning.support import Unsupported, Words, find_unsupported, is_about, share_most_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -67,7 +67,7 @@ _REASONS: Mapping[str, str] = {
     "too_little_evidence": "a rule needs two episodes that bear it out, or an explicit instruction of a user's",
     "anti_pattern": "following it did harm before",
     "other_subject": "only a correction may be about another subject; a new fact stands beside its target",
-    "hearsay": "only an assistant or a tool has said it, which makes no rule",
+    "hearsay": "only an assistant, a tool or the model itself says it, which makes no rule",
     "unsupported_name": "its quotes do not say a name or an address that it has",
     "unsupported_number": "its quotes do not say a number that it has",
     "unsupported_date": "its quotes do not say a date that it has, and none follows from them",
@@ -267,7 +267,7 @@ class _Draft:
         self._do_once("rule", guidance.content)
         if len(proof.episodes) < RULE_EPISODES and not is_instruction(proof, context.episodes):
             raise _Refused("too_little_evidence")
-        if trust in PENDING_LEVELS:
+        if proof.trust in PENDING_LEVELS:
             raise _Refused("hearsay")
         for known in context.known.rules:
             if known.maturity == "anti_pattern":
@@ -276,6 +276,8 @@ class _Draft:
             elif not known.is_forgotten and are_equivalent(known.content, guidance.content):
                 self._confirm(known, proof)
                 return
+        if trust in PENDING_LEVELS:
+            raise _Refused("hearsay")
         self.actions.append(Action(kind="new_rule", memory=_build_rule(guidance, proof, context), sources=_ids(proof)))
 
     def _add_confirmation(self, proposal: Proposal) -> None:
@@ -307,7 +309,8 @@ class _Draft:
     ) -> tuple[Proof, TrustLevel]:
         """The most trusted of the quotes that say all that a content has, and how far it is trusted.
 
-        Where they speak of something else, or its subject is nobody who was named, the content is the model's own.
+        Where they speak of something else, or its subject is nobody who was named, the content is the model's own; and
+        that of a rule, which has no subject, where they have not most of its words.
 
         Raises:
             _Refused: not even all of them together do.
@@ -322,7 +325,10 @@ class _Draft:
             said = _read_quotes(part, self.context, target)
             names = _list_names(levels_from(level), self.context)
             flaw = find_unsupported(content, said, names=names)
-            if flaw is None and (subject is None or is_about(subject, content, said, names=names)):
+            is_meant = (
+                share_most_words(content, said) if subject is None else is_about(subject, content, said, names=names)
+            )
+            if flaw is None and is_meant:
                 return part, level
             if flaw is None and loose is None:
                 loose = part, lowest_trust((level, "assistant"))
@@ -440,7 +446,7 @@ def _build_rule(guidance: Guidance, proof: Proof, context: BatchContext) -> Rule
         tags=guidance.tags,
         metadata=with_trust(
             {SAID_AT: proof.episodes[-1].event_time.isoformat()},
-            lowest_trust(episode.trust for episode in proof.episodes),
+            proof.trust,
         ),
     )
 

@@ -15,6 +15,8 @@ from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
 from engrain.learning.summaries.extractive import extract
 from engrain.learning.summaries.passages import Passage, build_passage
+from engrain.learning.summaries.sentences import split
+from engrain.learning.support import Words, find_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -74,12 +76,14 @@ class ReflectionDraft:
 
     Attributes:
         unknown: how many sources a model named that it had not been shown.
+        unsupported: how many sentences were left out, as the sources lack a name, number or date that they have.
     """
 
     text: str
     source_ids: tuple[str, ...]
     method: Literal["llm", "extractive"]
     unknown: int = 0
+    unsupported: int = 0
     model: str | None = None
     usage: Usage = field(default_factory=Usage)
 
@@ -179,11 +183,16 @@ def write_draft(
     if count_tokens(text) > TARGET_TOKENS:
         text = extract([Passage(line) for line in text.splitlines()], TARGET_TOKENS, count_tokens).text
     sources = [_find_source(name, fitting) for name in names]
-    source_ids = tuple(dict.fromkeys(source for source in sources if source is not None))
+    shown = {passage.id: passage for passage in fitting}
+    used = [shown[source] for source in dict.fromkeys(sources) if source is not None] or fitting
+    text, dropped = _drop_unsupported(text, used, window.memories[0].happened_at)
+    if not text:
+        raise EngineUnavailable(f"the sources that {llm.name} names say nothing of what its reflection says")
     return ReflectionDraft(
         text=text,
-        source_ids=source_ids or tuple(passage.id for passage in fitting),
+        source_ids=tuple(passage.id for passage in used),
         method="llm",
+        unsupported=dropped,
         unknown=sources.count(None),
         model=llm.name,
         usage=completion.usage,
@@ -245,6 +254,19 @@ def _parse_reply(reply: str, model: str) -> tuple[str, list[str]]:
         raise EngineUnavailable(f"{model} answered with no reflection; it is asked again the next time")
     sources = answer.get("sources")
     return reflection, [source for source in sources if isinstance(source, str)] if isinstance(sources, list) else []
+
+
+def _drop_unsupported(text: str, sources: Sequence[Passage], at: datetime) -> tuple[str, int]:
+    """The text without the sentences that its sources do not bear out, and the number of these."""
+    said = [Words(f"{passage.label} {passage.text}".casefold(), at) for passage in sources]
+    kept: list[str] = []
+    dropped = 0
+    for line in text.splitlines():
+        parts = split(line)
+        supported = [part for part in parts if find_unsupported(part, said, names="") is None]
+        dropped += len(parts) - len(supported)
+        kept += [line if supported == parts else " ".join(supported)] if supported or not parts else []
+    return "\n".join(kept).strip(), dropped
 
 
 def _find_source(name: str, passages: Sequence[Passage]) -> str | None:

@@ -153,6 +153,7 @@ class _Reflection:
         fact = build_fact(draft, self._caller, act.at, self._dependencies.ids())
         action = Action(kind="new_fact", memory=fact, sources=draft.source_ids)
         report = {"method": draft.method, "memories": len(self._window.memories), "unknown_sources": draft.unknown}
+        report["unsupported_sentences"] = draft.unsupported
         stored = self._dependencies.store.write(
             act, self._carry_out, run_id, action, {**report, "usage": draft.usage.to_dict()}
         )
