@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import subprocess
+from contextlib import contextmanager
 from functools import partial
+from itertools import count
 
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -287,6 +289,44 @@ def test_a_subscriber_is_told_of_changes_as_by_the_reference_server(tmp_path, re
     assert [{**graph, "description": graph["description"].rstrip(".")}] == theirs[0]["result"]["resources"]
     assert [bare_message(each) for each in ours[1:]] == [bare_message(each) for each in theirs[1:]]
     assert sum(each.get("method") == "notifications/resources/updated" for each in ours) == 2
+
+
+@contextmanager
+def subscribed(path, user):
+    """A server for a user whose client has subscribed to the graph; gives a function that returns all it is told."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    command = [str(part) for part in engrain("mcp", "--profile", "graph", "--db", path, "--user", user)]
+    environment = {**os.environ, "ENGRAIN_EMBEDDING__MODEL": "none"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    numbers = count()
+    with subprocess.Popen(command, env=environment, **pipes) as server:
+
+        def ask(method, **params):
+            id_, told = next(numbers), []
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}) + "\n")
+            server.stdin.flush()
+            while not told or told[-1].get("id") != id_:
+                told.append(json.loads(server.stdout.readline()))
+            return told
+
+        ask("initialize", **hello)
+        server.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        ask("resources/subscribe", uri="memory://knowledge-graph")
+        yield ask
+        server.stdin.close()
+
+
+def test_a_subscriber_is_told_nothing_of_another_users_change(tmp_path):
+    with subscribed(tmp_path / "memory.db", "ana") as ana, subscribed(tmp_path / "memory.db", "bob") as bob:
+        told = bob("tools/call", name="create_entities", arguments={"entities": [ACME]})
+        assert [message.get("method") for message in told] == ["notifications/resources/updated", None]
+        for name in ("read_graph", "search_nodes", "open_nodes"):
+            arguments = {"search_nodes": {"query": "Acme"}, "open_nodes": {"names": ["Acme"]}}.get(name, {})
+            [answer] = ana("tools/call", name=name, arguments=arguments)  # and no notification
+            assert answer["result"]["structuredContent"] == {"entities": [], "relations": []}
+        [read] = ana("resources/read", uri="memory://knowledge-graph")
+        assert "Acme" not in json.dumps(read)
+        assert "Acme" in json.dumps(bob("resources/read", uri="memory://knowledge-graph"))
 
 
 def bare_message(message):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -114,13 +115,17 @@ def test_the_handshake_is_answered_before_anything_heavy_is_loaded(tmp_path):
     assert not (tmp_path / "memory.db").exists()
 
 
-@contextmanager
-def on_pipes(path):
-    """Starts a server; gives a function that sends messages and returns as many answers."""
+def open_pipes(path):
     command = [sys.executable, "-m", "engrain", "mcp", "--profile", "notes", "--db", path]
     environment = {**os.environ, "ENGRAIN_EMBEDDING__MODEL": "none"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen(command, env=environment, cwd=path.parent, **pipes) as server:
+    return subprocess.Popen(command, env=environment, cwd=path.parent, **pipes)
+
+
+@contextmanager
+def on_pipes(path):
+    """Starts a server; gives a function that sends messages and returns as many answers."""
+    with open_pipes(path) as server:
 
         def ask(*messages, answers):
             server.stdin.write("".join(json.dumps(each) + "\n" for each in messages))
@@ -143,6 +148,18 @@ def test_a_client_that_gave_up_its_probe_begins_the_handshake(tmp_path):
         assert {tool["name"] for tool in listed["result"]["tools"]} >= {"save_note", "recall_note"}
         [again] = ask(hello() | {"id": 3}, answers=1)  # a second one is the SDK's to answer
         assert again["id"] == 3
+
+
+def test_ctrl_c_ends_a_server_whose_client_says_nothing(tmp_path):
+    """And leaves its pipe open: nothing of the server may wait for it."""
+    with open_pipes(tmp_path / "memory.db") as server:
+        for sent in (hello(), message("tools/list", id_=2)):
+            server.stdin.write(json.dumps(sent) + "\n")
+            server.stdin.flush()
+            assert json.loads(server.stdout.readline())["id"] == sent["id"]
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 130
+        assert server.stdout.read() == ""
 
 
 def test_a_client_that_goes_on_after_its_probe_is_in_the_modern_era(tmp_path):

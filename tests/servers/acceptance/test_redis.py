@@ -57,6 +57,30 @@ def test_each_turn_goes_to_its_sorted_set_and_comes_from_there_first(tmp_path):
         assert memory.agent("aide", session="a:b", tenant="other").hooks.recent().episodes == ()
 
 
+def test_each_user_has_sorted_sets_of_its_own(tmp_path):
+    """The same agent and session: nothing of one user is read for another, from Redis or where it has lost it."""
+    names = (None, "ana", "bob", "ana/aide", "ana%2Faide", "aide")
+    with url_of_some_server(tmp_path) as url, opened(url, prefix=f"u{tmp_path.name}") as memory:
+        agents = {user: memory.agent("aide", user=user, session="monday") for user in names}
+        for user, agent in agents.items():
+            agent.hooks.message(f"of {user}")
+        for user, agent in agents.items():
+            assert contents(agent.hooks.recent(9)) == [f"of {user}"]
+        with redis.Redis.from_url(url) as client:
+            keys = client.keys(f"u{tmp_path.name}:*")
+            assert len(keys) == len(names)
+            agents["ana"].erase([turn.id for turn in agents["ana"].hooks.recent(9).episodes])
+            left = {line.decode() for key in client.keys(f"u{tmp_path.name}:*") for line in client.zrange(key, 0, -1)}
+            assert not [line for line in left if '"of ana"' in line]
+            memory.erase_user("bob")
+            left = {line.decode() for key in client.keys(f"u{tmp_path.name}:*") for line in client.zrange(key, 0, -1)}
+            assert not [line for line in left if '"of bob"' in line]
+            assert [line for line in left if '"of aide"' in line]
+            client.delete(*keys)
+        for user, agent in agents.items():
+            assert contents(agent.hooks.recent(9)) == ([] if user in ("ana", "bob") else [f"of {user}"])
+
+
 @pytest.mark.req("G02")
 def test_a_session_of_which_something_is_withdrawn_is_read_from_the_database(server):
     with opened(server.url) as memory:
