@@ -117,7 +117,7 @@ WHERE tenant_id = :tenant_id AND namespace = :namespace;
 -- searched --
 -- Read the active version and the namespaces of some scopes: totals, whether they hold something expired, and
 -- whether something waits for its vector. Nothing is ever left unindexed
-SELECT version, dims, 0, FALSE, kind, scope, namespace, memories, words,
+SELECT version, dims, 0, 0, FALSE, kind, scope, namespace, memories, words,
     EXISTS (
         SELECT 1 FROM memory_index
         WHERE memory_index.tenant_id = :tenant_id AND memory_index.namespace = namespaces.namespace
@@ -126,7 +126,7 @@ SELECT version, dims, 0, FALSE, kind, scope, namespace, memories, words,
     EXISTS (
         SELECT 1 FROM memory_index
         WHERE memory_index.tenant_id = :tenant_id AND memory_index.namespace = namespaces.namespace AND state = 1
-    )
+    ), 0
 FROM (SELECT max(version) AS version, max(dims) AS dims FROM embedding_versions WHERE tenant_id = '' AND state = 'active')
 LEFT JOIN namespaces ON tenant_id = :tenant_id AND scope IN :scopes;
 

@@ -30,6 +30,7 @@ class Namespace:
     words: int
     has_expired: bool  # something it holds has run out
     has_waiting: bool  # something it holds waits for a vector
+    rewrites: int  # how often words of its memories have changed, but for new neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class SearchSpace:
     version: int | None  # of the embedder whose vectors are searched
     dims: int | None
     change: int  # the newest of the file's vectors, where a process keeps its own copy of them
+    indexed: int  # the last doc that has a place in the searches, where some are left for later
     has_unindexed: bool  # memories, of whomever, have no place in the searches yet
 
     @property
@@ -119,8 +121,8 @@ def count_waiting(snapshot: Snapshot) -> int:
 
 def _load_space(snapshot: Snapshot, now: datetime) -> SearchSpace:
     rows = snapshot.rows("searched", **snapshot.bindings(), now=snapshot.dialect.time(now))
-    version, dims, change, has_unindexed = rows[0][:4]
-    spaces = tuple(Namespace(*row[4:]) for row in rows if row[4] is not None)
+    version, dims, change, indexed, has_unindexed = rows[0][:5]
+    spaces = tuple(Namespace(*row[5:]) for row in rows if row[5] is not None)
     # What is not indexed may be the first of its kind and scope.
     places = [(space.kind, space.scope) for space in spaces]
     if has_unindexed:
@@ -131,6 +133,7 @@ def _load_space(snapshot: Snapshot, now: datetime) -> SearchSpace:
         version=version,
         dims=dims,
         change=change,
+        indexed=indexed,
         has_unindexed=bool(has_unindexed),
     )
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from engrain.domain.requests import Health
-from engrain.storage.search import candidates, matching
+from engrain.storage.search import candidates, matching, word_columns
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.search.turn_cache import BYTES_PER_TURN, TurnCache
 from engrain.storage.sqlite import index, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import MOST_BYTES, Cosines, VectorCache
+from engrain.storage.sqlite.word_cache import FEWEST_SEARCHES, SHARE_OF_WORDS, WordCache
 from engrain.storage.transaction import Transaction
 from engrain.storage.unit_of_work import UnitOfWork
 from engrain.storage.write import embedding_versions
@@ -49,13 +50,15 @@ class SqliteBackend:
         synchronous: str = "normal",
         narrow: int = matching.NARROW,
         read_all: int = word_index.READ_ALL,
+        fewest_searches: int = FEWEST_SEARCHES,
         cache_bytes: int = MOST_BYTES,
     ) -> None:
         """Open or create the file at `location` (":memory:" for none) and bring its schema up to date.
 
         A search whose filter lets at most `narrow` memories through looks at those alone, and one of namespaces with at
-        most `read_all` reads the docs of every word; the answer is the same. Of vectors at most `cache_bytes` stay in
-        this process, and of turns an eighth of that.
+        most `read_all` reads the docs of every word; from `fewest_searches` of a small namespace on its words are read
+        into this process. The answer is the same. Of vectors at most `cache_bytes` stay in this process, and of turns
+        and words an eighth of that each.
         """
         self.location = location
         self.version: int | None = None
@@ -64,6 +67,7 @@ class SqliteBackend:
         self._read_all = read_all
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         self._vectors = VectorCache(cache_bytes)
+        self._words = WordCache(cache_bytes // SHARE_OF_WORDS, fewest_searches=fewest_searches)
         self._changes_before = 0  # of the writer's connection, when its transaction began
         self._index = index.SqliteIndex()
         try:
@@ -118,7 +122,11 @@ class SqliteBackend:
             return candidates.NONE
         where = load_search_space(snapshot, request)
 
+        columns = None if snapshot.known is None else self._words.find(snapshot, where)
+
         def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
+            if columns is not None:
+                return word_columns.search_words(columns, where, terms, count, among=among)
             return word_index.search_words(snapshot, where, terms, count, among=among, read_all=self._read_all)
 
         only_live = not (where.has_expired or where.has_unindexed)

@@ -58,6 +58,7 @@ class SqliteIndex:
             return
         listed = tx.dialect.listed(leaving)
         tx.run("take_out", docs=listed)
+        tx.run("count_rewrites", docs=listed)
         # Each doc's change is a number of its own, as far from the first as the doc is from the least.
         first = take_numbers(tx, "change", max(leaving) - min(leaving) + 1)
         tx.run("take_out_vectors", docs=listed, change=first - min(leaving))
@@ -68,6 +69,7 @@ class SqliteIndex:
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         index_all(tx)
         tx.run("put_back", doc=doc)
+        tx.run("count_rewrites", docs=tx.dialect.listed([doc]))
         tx.run("put_back_vectors", doc=doc, change=take_numbers(tx, "change", 1))
         _index_again(tx, {doc: find_or_add_namespace(tx, memory)}, {doc: ([bm25.encode(own_terms(memory))], ())})
 

@@ -3,16 +3,18 @@
 UPDATE sequences SET value = value + :count WHERE tenant_id = '' AND name = :name RETURNING value;
 
 -- searched --
--- Read the active version, the newest change of the file, whether anything is not indexed, and the namespaces of some
--- scopes: totals, whether they hold something expired, and whether something waits for its vector
-SELECT version, dims, change, has_unindexed, kind, scope, namespace, memories, words,
+-- Read the active version, the newest change of the file, the last doc indexed and whether anything is not, and the
+-- namespaces of some scopes: totals, whether they hold something expired, whether something waits for its vector, and how
+-- often their words were rewritten
+SELECT version, dims, change, indexed, has_unindexed, kind, scope, namespace, memories, words,
     EXISTS (
         SELECT 1 FROM memory_index
         WHERE memory_index.namespace = namespaces.namespace AND state < 3 AND expires_at <= :now
     ),
-    EXISTS (SELECT 1 FROM memory_index WHERE memory_index.namespace = namespaces.namespace AND state = 1)
+    EXISTS (SELECT 1 FROM memory_index WHERE memory_index.namespace = namespaces.namespace AND state = 1),
+    (SELECT ifnull(sum(value), 0) FROM sequences WHERE sequences.tenant_id = '' AND name IN ('rewrites', 'rewrites ' || namespace))
 FROM (
-    SELECT version, dims, change.value AS change,
+    SELECT version, dims, change.value AS change, settled.value AS indexed,
         EXISTS (SELECT 1 FROM episodes WHERE doc > settled.value)
             OR EXISTS (SELECT 1 FROM facts WHERE doc > settled.value)
             OR EXISTS (SELECT 1 FROM rules WHERE doc > settled.value) AS has_unindexed
@@ -128,6 +130,26 @@ UPDATE memory_index SET own = :own, near = :near, packed = :packed WHERE doc = :
 -- terms_of --
 -- Read the counts of some memories
 SELECT doc, own, near, packed FROM memory_index WHERE doc IN :docs AND packed IS NOT NULL;
+
+-- words_of_namespace --
+-- Read the counts of a namespace's next memories
+SELECT doc, own, near, packed FROM memory_index
+WHERE namespace = :namespace AND packed IS NOT NULL AND doc IN (
+    SELECT doc FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND doc > :first
+    UNION ALL SELECT doc FROM facts WHERE tenant_id = :tenant_id AND scope = :scope AND doc > :first
+    UNION ALL SELECT doc FROM rules WHERE tenant_id = :tenant_id AND scope = :scope AND doc > :first
+) ORDER BY doc LIMIT :limit;
+
+-- words_since --
+-- Read the counts of a namespace's memories that came since a doc was the last, and of the turns near them
+SELECT doc, own, near, packed FROM memory_index
+WHERE namespace = :namespace AND packed IS NOT NULL AND doc IN (
+    SELECT doc FROM memory_index WHERE doc > :seen
+    UNION ALL SELECT near.doc FROM episodes AS came CROSS JOIN episodes AS near
+        ON near.tenant_id = came.tenant_id AND near.scope = came.scope AND near.session = came.session
+        AND near.turn BETWEEN came.turn - :reach AND came.turn + :reach
+    WHERE came.doc > :seen AND +came.tenant_id = :tenant_id AND +came.scope = :scope
+) ORDER BY doc;
 
 -- count_words --
 -- Update a namespace's totals
@@ -282,8 +304,17 @@ FROM sequences WHERE tenant_id = '' AND name = 'settled';
 UPDATE sequences SET value = :doc WHERE tenant_id = '' AND name = 'settled';
 
 -- use_docs --
--- Note the docs of memories of another database: from the first on they have to be indexed, some of them again
-UPDATE sequences SET value = min(value, :first - 1) WHERE tenant_id = '' AND name = 'settled';
+-- Note the docs of memories of another database: from the first on they have to be indexed, some of them again, which
+-- rewrites words of any namespace
+INSERT INTO sequences (tenant_id, name, value) VALUES ('', 'settled', :first - 1), ('', 'rewrites', 1)
+ON CONFLICT (tenant_id, name) DO UPDATE
+SET value = CASE name WHEN 'settled' THEN min(value, excluded.value) ELSE value + 1 END;
+
+-- count_rewrites --
+-- Count that words of some memories' namespaces were rewritten
+INSERT INTO sequences (tenant_id, name, value)
+SELECT DISTINCT '', 'rewrites ' || namespace, 1 FROM memory_index WHERE doc IN :docs
+ON CONFLICT (tenant_id, name) DO UPDATE SET value = value + 1;
 
 -- count_waiting --
 -- Count the memories of some scopes that wait for a vector, indexed or not, up to a bound. The plus keeps SQLite from

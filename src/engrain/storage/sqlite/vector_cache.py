@@ -107,7 +107,9 @@ class VectorCache:
             [(change, version, dims)] = tx.rows("newest_change")
             if version is None:
                 return 0
-            now = SearchSpace(spaces=(), places=(), version=version, dims=dims, change=change, has_unindexed=False)
+            now = SearchSpace(
+                spaces=(), places=(), version=version, dims=dims, change=change, indexed=0, has_unindexed=False
+            )
             return len(self._caught_up(tx, namespace, now))
 
     def _dropped_since(self, where: SearchSpace, among: NDArray[np.int64] | None) -> list[int]:

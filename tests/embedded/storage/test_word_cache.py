@@ -1,0 +1,160 @@
+"""Words in the process: the same answers as the index, whoever writes, in bounded memory."""
+
+import random
+from contextlib import ExitStack, closing
+
+import pytest
+
+from engrain.domain.records import Caller
+from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.search.word_columns import search_words
+from engrain.storage.sqlite.word_cache import WordCache
+from engrain.storage.write import arrivals
+from tests.support.sample_records import CALLER, LATER, act, episode, fact, request, rule
+from tests.support.store_samples import put
+from tests.support.stores import SqliteStore
+
+WORDS = ["tram"] * 40 + ["river"] * 20 + ["coffee"] * 8 + ["harbour"] * 3 + ["zeppelin"]
+QUERIES = [{"tram"}, {"river", "coffee"}, {"zeppelin", "tram", "harbour"}, {"nothing"}, {"ana", "coffee"}]
+NEVER = 10**9
+
+
+@pytest.fixture
+def stores(tmp_path):
+    """The same file by a store that has its words in the process, one that asks the index, and one that writes."""
+    path = str(tmp_path / "agent.db")
+    with ExitStack() as stack:
+        yield [stack.enter_context(closing(SqliteStore(path, fewest_searches=n))) for n in (0, NEVER, NEVER)]
+
+
+def say(draw, number, **more):
+    return episode(" ".join(draw.choices(WORDS, k=6)), session=f"day {number}", turn=None, **more)
+
+
+def assert_same(cached, index, limit=20):
+    for query in QUERIES:
+        found = cached.keyword(request(), query, limit)
+        assert found == index.keyword(request(), query, limit), query
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_are_those_of_the_index_after_every_write_of_another_process(stores, seed):
+    cached, index, writer = stores
+    draw = random.Random(seed)
+    there = put(writer, [say(draw, 0, speaker="Ana") for _ in range(30)])
+
+    def take():
+        return there.pop(draw.randrange(len(there))).id
+
+    def state():
+        put(writer, [fact(f"{draw.choice(WORDS)} {draw.random()}", subject="Ana", predicate="takes")])
+
+    steps = [
+        lambda: there.extend(put(writer, [say(draw, draw.randrange(3), speaker=draw.choice(["Ana", "Ben", None]))])),
+        lambda: there.extend(put(writer, [say(draw, draw.randrange(9)) for _ in range(draw.randrange(2, 12))])),
+        lambda: there.extend(put(writer, [fact(draw.choice(WORDS), subject=f"Ana {draw.random()}")])),
+        lambda: there.extend(put(writer, [rule(f"Take the {draw.choice(WORDS)} {draw.random()}.")])),
+        lambda: put(writer, [say(draw, 1, expires_at=LATER)]),
+        lambda: writer.forget(act(), take()),
+        lambda: writer.erase(act(), [take()]),
+        state,
+    ]
+    for step in range(60):
+        draw.choices(steps, [3, 1, 1, 1, 1, 1, 1, 1])[0]()
+        if step % 7 == 0:
+            writer.flush_index()
+        assert_same(cached, index, limit=draw.choice([1, 20, 150]))
+    assert index.health().problems == ()
+
+
+def test_what_comes_is_merged_now_and_then(stores):
+    cached, index, writer = stores
+    draw = random.Random(1)
+    put(writer, [say(draw, place // 20) for place in range(400)])
+    assert_same(cached, index)
+    for place in range(12):
+        put(writer, [say(draw, 20 + place) for _ in range(50)])
+        assert_same(cached, index, limit=150)
+
+
+def test_memories_are_read_a_part_at_a_time_while_others_write(stores):
+    _, index, writer = stores
+    draw = random.Random(2)
+    put(writer, [say(draw, place // 10) for place in range(60)])
+    cache = WordCache(2**20, fewest_searches=0, read_at_once=7)
+
+    def look(snapshot):
+        where = load_search_space(snapshot, request())
+        columns = cache.find(snapshot, where)
+        return columns, columns and [list(search_words(columns, where, query, 20, among=None)) for query in QUERIES]
+
+    parts = []
+    for place in range(30):
+        columns, found = index.store.read(CALLER, look)
+        parts.append(columns)
+        if columns is not None:
+            assert found == [list(index.keyword(request(), query, 20)) for query in QUERIES]
+        put(writer, [say(draw, place % 6)])
+        writer.flush_index()
+    assert parts[:8] == [None] * 8
+    assert all(parts[-5:])
+
+
+def test_a_view_of_the_file_before_a_write_is_not_answered_from_after_it(stores):
+    cached, index, writer = stores
+    [stored] = put(writer, [episode("tram river")])
+    writer.flush_index()
+    backend = cached.store.backend
+
+    def look(snapshot):
+        where = load_search_space(snapshot, request())
+        before = backend._words.find(snapshot, where)
+        writer.forget(act(), stored.id)
+        put(writer, [episode("tram again")])
+        writer.flush_index()
+        now = index.store.read(CALLER, lambda later: backend._words.find(later, load_search_space(later, request())))
+        return before, now, backend._words.find(snapshot, where)
+
+    before, now, after = cached.store.read(CALLER, look)
+    assert [len(part.docs) for part in before] == [len(part.docs) for part in now] == [1]
+    assert after is None
+
+
+def test_a_transaction_that_writes_finds_what_it_has_written(stores):
+    cached, *_ = stores
+    put(cached, [episode("tram river")])
+    assert len(cached.keyword(request(), {"tram"}, 5)) == 1
+
+    def write_and_search(work):
+        arrivals.put(work, [episode("tram again", id="again")])
+        return work.search_words(request(), {"tram"}, 5)
+
+    assert len(cached.store.write(act(), write_and_search)) == 2
+    assert len(cached.keyword(request(), {"tram"}, 5)) == 2
+
+
+def test_the_least_used_namespaces_leave(stores):
+    _, index, writer = stores
+    draw = random.Random(3)
+    callers = [Caller(agent=f"agent {place}") for place in range(6)]
+    for caller in callers:
+        put(writer, [say(draw, 0, agent=caller.agent, scope=caller.agent) for _ in range(40)])
+    writer.flush_index()
+    cache = WordCache(30_000, fewest_searches=0)
+
+    def look(snapshot):
+        return cache.find(snapshot, load_search_space(snapshot, request(caller=snapshot.identity)))
+
+    for caller in callers:
+        assert index.store.read(caller, look) is not None
+        assert cache.nbytes <= 30_000
+    assert index.store.read(callers[-1], look) is not None
+
+
+def test_a_namespace_beyond_the_bound_is_left_to_the_index(stores):
+    _, index, writer = stores
+    put(writer, [say(random.Random(4), 0) for _ in range(40)])
+    writer.flush_index()
+    cache = WordCache(1_000, fewest_searches=0)
+    assert index.store.read(CALLER, lambda seen: cache.find(seen, load_search_space(seen, request()))) is None
