@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +61,10 @@ def differences(run: Run, reference: str, level: Level) -> dict[str, dict[str, D
 
 
 def table(run: Run, reference: str) -> str:
-    """Every variant's measures, with the difference to the reference and its interval."""
+    """Every variant's measures, with the difference to the reference and its interval, and the cost of a search.
+
+    The cost is the median CPU of a search whose question has its vector.
+    """
     return "\n\n".join("\n".join(_lines(run, reference, level)) for level in findings.LEVELS)
 
 
@@ -82,12 +86,15 @@ def as_json(run: Run, reference: str) -> dict[str, dict[str, dict[str, dict[str,
 
 def _lines(run: Run, reference: str, level: Level) -> Iterator[str]:
     yield f"{level} level, less {reference}: points [95 % interval, paired bootstrap over questions]"
-    yield f"{'':<{_NAME}}" + "".join(f"{measure:>{_VALUE + _DIFFERENCE}}" for measure in COMPARED)
+    measures = "".join(f"{measure:>{_VALUE + _DIFFERENCE}}" for measure in COMPARED)
+    yield f"{'':<{_NAME}}{measures}   CPU ms of a search"
     compared = differences(run, reference, level)
     for name, asked in run.answers.items():
         values: Mapping[str, NDArray[np.float64]] = _judged(run, asked, level)
         cells = (_cell(values[measure], compared.get(name, {}).get(measure)) for measure in COMPARED)
-        yield f"{name:<{_NAME}}{''.join(cells)}".rstrip()
+        search_ms = median(1e3 * each.search_cpu_s for each in asked)
+        row = f"{name:<{_NAME}}{''.join(cells)}"
+        yield f"{row:<{_NAME + len(COMPARED) * (_VALUE + _DIFFERENCE)}}{search_ms:>8.2f}"
 
 
 def _cell(values: NDArray[np.float64], difference: Difference | None) -> str:

@@ -44,11 +44,17 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredQuestion:
-    """One question with what was found, best first, and how long that took."""
+    """One question with what was found, best first, and how long that took.
+
+    Attributes:
+        seconds: on the wall, with the embedding of the question.
+        search_cpu_s: CPU of the process, without that.
+    """
 
     question: Question
     found: tuple[Place, ...]
     seconds: float
+    search_cpu_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,12 +190,14 @@ def _ask(
     for conversation in corpus.conversations:
         agent = variants.agent(memory, conversation.name, [variant], now=conversation.now)
         for question in conversation.questions:
-            spared = 0.0 if embedder is None else embedder.spared_s
-            start = time.perf_counter()
+            spared, embedded = (0.0, 0.0) if embedder is None else (embedder.spared_s, embedder.questions_cpu_s)
+            start, cpu = time.perf_counter(), time.process_time()
             answer = agent.recall(question.text, limit=LIMIT, preset=variant.name)
+            cpu = time.process_time() - cpu - (0.0 if embedder is None else embedder.questions_cpu_s - embedded)
             seconds = time.perf_counter() - start + (0.0 if embedder is None else embedder.spared_s - spared)
             degraded.update(map(str, answer.degraded))
-            asked.append(AnsweredQuestion(question=question, found=tuple(map(place, answer)), seconds=seconds))
+            found = tuple(map(place, answer))
+            asked.append(AnsweredQuestion(question=question, found=found, seconds=seconds, search_cpu_s=cpu))
     say(f"asked {len(asked)} questions of {variant.name}")
     for reason, count in degraded.items():
         say(f"warning: {count} answers of {variant.name} were degraded: {reason}")

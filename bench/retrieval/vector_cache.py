@@ -41,6 +41,7 @@ class CachedEmbedder:
         self.seconds = 0.0  # spent in the inner embedder on documents
         self.embedded = 0  # documents it was given
         self.spared_s = 0.0
+        self.questions_cpu_s = 0.0  # CPU of the process while the inner embedder had questions
         self._questions: dict[str, tuple[NDArray[np.float32], float]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self._db = apsw.Connection(str(folder / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', inner.name)}-{inner.dims}.sqlite"))
@@ -78,9 +79,10 @@ class CachedEmbedder:
                 known, took = self._questions[text]
                 self.spared_s += took
                 return known
-            start = time.perf_counter()
+            start, cpu = time.perf_counter(), time.process_time()
             vector: NDArray[np.float32] = np.asarray(self._inner.embed([text], role="query"), np.float32)[0]
             self._questions[text] = vector, time.perf_counter() - start
+            self.questions_cpu_s += time.process_time() - cpu
             return vector
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 import time
@@ -141,7 +142,30 @@ def search(bench: Bench, embedder: Embedder | None) -> Figures:
             agent = memory.agent(_AGENT)
             agent.recall(bench.questions[0], limit=LIMIT)
             figures |= _spread("search_embedding", _ask(agent, bench.questions))
+        figures["recalls_per_core_s"] = _throughput(bench, embedder)
     return figures
+
+
+def _throughput(bench: Bench, embedder: Embedder) -> float:
+    """Recalls in a second of one core: all that the process does, each question embedded, none remembered."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    questions = itertools.cycle([*bench.questions, *bench.naming])
+    uncached = {"embedding": {"cache_entries": 0}}
+    with Memory.open(bench.file, embedder=RealQuestions(embedder), settings=uncached) as memory:
+        agent = memory.agent(_AGENT)
+        for _ in range(20):
+            agent.recall(next(questions), limit=LIMIT)
+        if cores is not None:
+            os.sched_setaffinity(0, {min(cores)})
+        try:
+            count, start = 0, time.process_time()
+            while (spent := time.process_time() - start) < _MOST_SECONDS:
+                agent.recall(next(questions), limit=LIMIT)
+                count += 1
+        finally:
+            if cores is not None:
+                os.sched_setaffinity(0, cores)
+    return count / spent
 
 
 def catch_up(bench: Bench) -> Figures:

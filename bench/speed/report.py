@@ -48,6 +48,7 @@ TABLE: tuple[Line | str, ...] = (
     Line("search by vectors alone: p50", _figure("search_semantic_ms_p50")),
     Line("search by keywords alone: p50", _figure("search_keyword_ms_p50")),
     Line("search that embeds the question: p50", _figure("search_embedding_ms_p50")),
+    Line("  such searches in a second of one core", _figure("recalls_per_core_s")),
     Line("  limit: vector kernels", _figure("kernels_ms_p50")),
     Line("  (the vector index by itself)", _figure("index_ms_p50")),
     Line("  (one float32 product over all vectors)", _figure("float32_scan_ms_p50")),

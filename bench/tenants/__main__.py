@@ -1,7 +1,8 @@
 """`python -m bench.tenants`: 100,000 memories in 1,000 tenants on PostgreSQL, searched by one of them at a time.
 
 A search without the embedding of its question, beside the bare SQL of the same work in the same run. Without --db it
-starts a PostgreSQL of its own from the wheel that the tests use.
+starts a PostgreSQL of its own from the wheel that the tests use. With --cache-mb it is one process over one SQLite file
+that keeps no more than that of its vectors: every tenant is searched in turn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pgvector.psycopg import register_vector
 
 from bench.speed import language
 from bench.speed.vectors import RandomVectors
-from bench.tenants import bare
+from bench.tenants import bare, cached
 from engrain import Memory
 
 if TYPE_CHECKING:
@@ -35,7 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--db", metavar="URL", help="an empty database (default: a server of its own)")
     parser.add_argument("--memories", type=int, default=100_000)
     parser.add_argument("--tenants", type=int, default=1_000)
+    parser.add_argument(
+        "--cache-mb", type=int, metavar="MB", help="storage.cache_mb of one process over one SQLite file"
+    )
     asked = parser.parse_args(arguments)
+    if asked.cache_mb is not None:
+        cached.run(asked.tenants, asked.memories // asked.tenants, asked.cache_mb)
+        return 0
     with contextlib.ExitStack() as stack:
         url = asked.db or stack.enter_context(_server())
         embedder = RandomVectors()

@@ -170,7 +170,10 @@ def _ask(peer: Peer, conversation: Conversation, embedder: CachedEmbedder) -> li
     asked = []
     for question in conversation.questions:
         spared, start = embedder.spared_s, time.perf_counter()
+        embedded, cpu = embedder.questions_cpu_s, time.process_time()
         found = peer.search(conversation.name, question.text, LIMIT)
+        cpu = time.process_time() - cpu - (embedder.questions_cpu_s - embedded)
         seconds = time.perf_counter() - start + embedder.spared_s - spared
-        asked.append(AnsweredQuestion(question=question, found=tuple(where[at] for at in found), seconds=seconds))
+        places_found = tuple(where[at] for at in found)
+        asked.append(AnsweredQuestion(question=question, found=places_found, seconds=seconds, search_cpu_s=cpu))
     return asked

@@ -1,13 +1,17 @@
 """The cache of vectors answers a small namespace without the file, and lets the least used namespaces go."""
 
+import gc
 import subprocess
 import sys
+import tracemalloc
 from contextlib import closing
 
 import numpy as np
 import pytest
 
+from engrain import Memory
 from engrain.domain.records import Caller
+from tests.support.engines import HashEmbedder
 from tests.support.sample_records import act, episode, request
 from tests.support.sqlite_statements import statements
 from tests.support.store_samples import put
@@ -140,3 +144,27 @@ def test_the_first_search_of_a_process_holds_little_more_than_its_index(tmp_path
         command = [sys.executable, "-c", FIRST_SEARCH, str(tmp_path), step]
         ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert int(ran.stdout) < 40e6
+
+
+def test_many_namespaces_stay_within_the_cache_of_a_process(tmp_path):
+    """By the bytes of Python and NumPy: nothing is kept of a namespace beyond what the bound counts."""
+    turns, tenants = 8, 400
+    with Memory.open(
+        tmp_path / "a.db", embedder=HashEmbedder(dims=384), settings={"storage": {"cache_mb": 1}}
+    ) as memory:
+        for number in range(tenants):
+            agent = memory.agent("aide", tenant=f"tenant {number}")
+            agent.add([{"role": "user", "content": f"Turn {turn}."} for turn in range(turns)], learn="later")
+        memory.flush()
+        held = []
+        tracemalloc.start()
+        try:
+            for number in range(tenants):
+                assert memory.agent("aide", tenant=f"tenant {number}").recall("which turn", preset="semantic")
+                if number % 100 == 99:
+                    gc.collect()
+                    held.append(tracemalloc.get_traced_memory()[0])
+        finally:
+            tracemalloc.stop()
+    one_hundred = 100 * turns * 384 * 4  # bytes of so many namespaces' vectors: a whole cache
+    assert held[-1] - held[1] < one_hundred / 4, held
