@@ -1,5 +1,6 @@
 """Write the reference tables of docs/ from the table of verbs, between `<!-- KIND NAME -->` and `<!-- end -->`.
 
+And the types of the TypeScript client (`generate_typescript`).
 `python tools/generate_reference.py` writes them, `--check` fails where one is out of date.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from engrain.verbs.signatures import Parameter, Signature
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+TYPESCRIPT = Path(__file__).with_name("generate_typescript.py")
 BLOCK = re.compile(r"^<!-- (?P<kind>\w+) (?P<name>[^\n]+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
 # Headings of the routes of verbs without a group, by the facade that has them.
 UNGROUPED = {"agent": "memories", "memory": "maintenance"}
@@ -138,7 +141,7 @@ def written(page: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the tables, or with --check say which pages are out of date."""
-    code = 0
+    code = subprocess.call([sys.executable, str(TYPESCRIPT), *arguments])
     for path in sorted(DOCS.glob("*.md")):
         page = path.read_text(encoding="utf-8")
         fresh = written(page)

@@ -105,8 +105,8 @@ def build_request(signature: Signature, caller: Caller | None, arguments: Mappin
         query=tuple(query),
         headers=_caller_headers(signature, arguments) if caller is None else identity_headers(caller),
         changes=verb.effect != "reads",
-        is_repeatable=verb.effect == "reads" or verb.is_idempotent or signature.takes_key,
-        is_slow=verb.effect == "learns" or verb.needs == "admin" or bool(verb.takes),
+        is_repeatable=signature.is_repeatable,
+        is_slow=signature.is_slow,
     )
     if signature.takes_key:
         key = fresh_key() if key is None else checks.name(key, name="idempotency_key")

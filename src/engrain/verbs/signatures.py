@@ -104,6 +104,16 @@ class Signature:
         return "idempotency_key" in self.by_name
 
     @property
+    def is_repeatable(self) -> bool:
+        """True where a second request changes nothing more."""
+        return self.verb.effect == "reads" or self.verb.is_idempotent or self.takes_key
+
+    @property
+    def is_slow(self) -> bool:
+        """True where the answer may take minutes: of a language model, of all memories, or of a file."""
+        return self.verb.effect == "learns" or self.verb.needs == "admin" or bool(self.verb.takes)
+
+    @property
     def has_pages(self) -> bool:
         """True of an answer that goes on after a cursor."""
         return "after" in self.by_name
