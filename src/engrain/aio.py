@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 from engrain.agent.agent import Agent
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
+from engrain.agent.exact.log import Log
 from engrain.agent.graph import Graph
 from engrain.agent.hooks import Hooks
 from engrain.agent.jobs import Jobs
@@ -143,6 +144,23 @@ class AsyncNotes(Async[Notes]):
     cache_stats = Awaited(Notes.cache_stats)
 
 
+class AsyncLog(Async[Log]):
+    """The verbs of `Log`, awaited."""
+
+    __slots__ = ()
+
+    def __call__(self, name: str) -> AsyncLog:
+        """Return the verbs of the log of that name, awaited."""
+        return AsyncLog(self.wrapped(name))
+
+    append = Awaited(Log.append)
+    read = Awaited(Log.read)
+    pop = Awaited(Log.pop)
+    delete = Awaited(Log.delete)
+    sessions = Awaited(Log.sessions)
+    subkeys = Awaited(Log.subkeys)
+
+
 class AsyncPools(Async[Pools]):
     """The verbs of `Pools`, awaited."""
 
@@ -269,6 +287,11 @@ class AsyncAgent(Async[Agent]):
     def hooks(self) -> AsyncHooks:
         """The verbs of `Agent.hooks`, awaited."""
         return AsyncHooks(self.wrapped.hooks)
+
+    @property
+    def log(self) -> AsyncLog:
+        """The verbs of `Agent.log`, awaited."""
+        return AsyncLog(self.wrapped.log)
 
     observe = Awaited(Agent.observe)
     add = Awaited(Agent.add)

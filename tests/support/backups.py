@@ -74,6 +74,7 @@ def fill(memory, name, *, tenant="default", turns=12):
     agent.forget(agent.rules.add(f"Nothing of {name}.").id)
     agent.link(rule.id, home.id, "supports", weight=0.1)
     agent.link(own.id, seen[2], "derived_from")
+    agent.log("chat").append([{"said": "ß\0", "uuid": "u"}, ODD], session="ä ", subkey="side", id_field="uuid")
     act = Act(caller=Caller(tenant_id=tenant, agent=name), at=datetime.now(UTC))
     OneCall(memory.parts.store).mention(act, seen[3], [who.id])
     agent.forget(seen[4])
@@ -119,6 +120,14 @@ EXTRA_ROWS = {
     "runs": [
         run_of("ana", "acme", None, "done")
         | {"id": "n1", "prompt_version": "p", "episode_ids": ["a,b", "ß"], "report": ODD}
+    ],
+    "log_sessions": [
+        {"tenant_id": "acme", "id": str(uuid.UUID(int=7)), "scope": "ana", "log": "chat", "session": "ß ", "subkey": ""}
+        | {"entries": 1, "last_sequence": 3, "created_at": TIME, "updated_at": TIME}
+    ],
+    "log_entries": [
+        {"tenant_id": "acme", "session_id": str(uuid.UUID(int=7)), "scope": "ana", "sequence": 3, "entry_key": None}
+        | {"entry": r'{"t": "\u0000"}', "created_at": TIME}
     ],
     "access_keys": [
         dict.fromkeys(("agent", "user_id", "expires_at", "last_used_at"))

@@ -177,6 +177,16 @@ VERB_CASES = {
     "notes.summarize_old": in_memory(lambda scene: scene.agent.notes.summarize_old(0), is_whole=False),
     "notes.invalidate": in_memory(lambda scene: scene.agent.notes.invalidate()),
     "notes.clear_cache": in_memory(lambda scene: scene.agent.notes.clear_cache()),
+    "log.append": in_memory(
+        lambda scene: scene.agent.log("chat").append(
+            [{"uuid": str(n), "role": "user", "content": f"The tram {n} was late"} for n in range(3)],
+            id_field="uuid",
+            remember=True,
+        ),
+        is_repeatable=True,
+    ),
+    "log.pop": in_memory(lambda scene: scene.agent.log.pop(session="kept")),
+    "log.delete": in_memory(lambda scene: scene.agent.log.delete(session="kept"), is_repeatable=True),
     "pools.create": in_memory(lambda scene: scene.agent.pools.create("guests", members=["cleo"])),
     "pools.add": in_memory(lambda scene: scene.agent.pools.add("crew", "cleo"), is_repeatable=True),
     "pools.remove": in_memory(lambda scene: scene.agent.pools.remove("crew", FRIEND), is_repeatable=True),

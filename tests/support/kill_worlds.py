@@ -79,6 +79,8 @@ def make_small(folder):
         ids["home"] = ana.remember("Porto", subject="Ana", predicate="lives in", permanence="volatile").id
         ids["moved"] = ana.remember("Braga", subject="Ana", predicate="is at home in").id
         ids["rule"] = ana.rules.add("Ask before booking early flights").id
+        for part in ("", "side"):
+            ana.log.append([{"n": n} for n in range(3)], session="kept", subkey=part)
         for name in ("Ana Silva", "Anna Silva", "Bento Reis", "Benno Reis"):
             ids[name] = ana.entities.create(name, "person", aliases=[name.split()[0]]).id
         ana.remember("a bakery", subject="Anna", predicate="works in", entity_id=ids["Anna Silva"])

@@ -17,6 +17,7 @@ from engrain.storage import jobs, selection
 from engrain.storage.access import keys, pools
 from engrain.storage.entities import lookup, mentions, registry, subjects
 from engrain.storage.entities import removal as entity_removal
+from engrain.storage.exact import logs
 from engrain.storage.reports import overviews, stats, surveys, tenants
 from engrain.storage.runs import actions, claims, undo
 from engrain.storage.search import history, matching, namespaces, recency
@@ -80,6 +81,10 @@ READS: dict[str, Callable[..., Any]] = {
     "is_session_consolidated": claims.is_session_consolidated,
     "runs": claims.list_runs,
     "keys": keys.list_keys,
+    "read_log": logs.read,
+    "count_log": logs.count_entries,
+    "log_sessions": logs.list_sessions,
+    "log_subkeys": logs.list_subkeys,
     "find_key": keys.find_key,
     "activity": overviews.count_activity,
 }
@@ -131,6 +136,9 @@ WRITES: dict[str, Callable[..., Any]] = {
     "leave_pool": pools.leave_pool,
     "delete_pool": pools.delete_pool,
     "put_key": keys.put_key,
+    "append_log": logs.append,
+    "pop_log": logs.pop,
+    "delete_log": logs.delete,
     "revoke_key": keys.revoke_key,
     "use_key": keys.use_key,
     "limit_key": keys.limit_key,

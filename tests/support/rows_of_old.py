@@ -126,6 +126,14 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"lease_until": LATER, "started_at": NOON, "finished_at": None, "model": "m", "prompt_version": "p"}
         | {"episode_ids": [TURN.id], "report": {"facts": 1}, "error": "e"}
     ],
+    "log_sessions": [
+        {**_OURS, "id": "l1", "scope": "aide", "log": "chat", "session": " monday ", "subkey": "", "entries": 1}
+        | {"last_sequence": 2, "created_at": NOON, "updated_at": LATER}
+    ],
+    "log_entries": [
+        {**_OURS, "session_id": "l1", "sequence": 2, "scope": "aide", "entry_key": "u1", "entry": r'{"t": "\\u0000"}'}
+        | {"created_at": LATER}
+    ],
     "access_keys": [
         {**_OURS, "id": "k1", "agent": "aide", "role": "writer", "name": "phone", "digest": "d", "created_at": NOON}
         | {"expires_at": LATER, "revoked_at": None, "last_used_at": NOON}

@@ -596,6 +596,33 @@ export interface Link {
   created_at: string;
 }
 
+/** Result of an append. */
+export interface LogAppend {
+  log: string;
+  session: string;
+  subkey: string;
+  added: number;
+  skipped: number;
+  entries: number;
+  episode_ids: Array<string>;
+}
+
+/** An entry of a log: its number in the session, from 1 and never used again, and its JSON as it was given. */
+export interface LogEntry {
+  sequence: number;
+  entry: Record<string, unknown>;
+  created_at: string;
+}
+
+/** A session of a log: the number of its entries without those of subkeys, and when it was last written. */
+export interface LogSession {
+  log: string;
+  session: string;
+  entries: number;
+  created_at: string;
+  updated_at: string;
+}
+
 /** An episode, a fact or a rule; `kind` says which. */
 export type Memory = Episode | Fact | Rule;
 
@@ -1574,6 +1601,72 @@ export interface NotesSummarizeOldArguments {
 
 
 
+/** Arguments of `log.append`. */
+export interface LogAppendArguments {
+  /** Entries to append, JSON objects, which come back as they are. */
+  entries: Array<Record<string, unknown>>;
+  /** Name of the session, exact; the current one if left out. */
+  session?: string | null;
+  /** Name of a log inside the session; empty for the main one. `""` if left out. */
+  subkey?: string;
+  /** Field that identifies an entry: one whose value the session has is skipped. */
+  id_field?: string | null;
+  /** Also remember the messages of users and assistants among them as episodes. `false` if left out. */
+  remember?: boolean;
+  /** Name of the log, exact; `default` if left out. */
+  log?: string | null;
+}
+
+/** Arguments of `log.read`. */
+export interface LogReadArguments {
+  /** Name of the session, exact; the current one if left out. */
+  session?: string | null;
+  /** Name of a log inside the session; empty for the main one. */
+  subkey?: string;
+  /** Number of entries from the end; all if left out. */
+  last?: number | null;
+  /** Name of the log, exact; `default` if left out. */
+  log?: string | null;
+}
+
+/** Arguments of `log.pop`. */
+export interface LogPopArguments {
+  /** Name of the session, exact; the current one if left out. */
+  session?: string | null;
+  /** Name of a log inside the session; empty for the main one. `""` if left out. */
+  subkey?: string;
+  /** Name of the log, exact; `default` if left out. */
+  log?: string | null;
+}
+
+/** Arguments of `log.delete`. */
+export interface LogDeleteArguments {
+  /** Name of the session, exact; the current one if left out. */
+  session?: string | null;
+  /** Only this log inside the session; the whole session if left out. */
+  subkey?: string | null;
+  /** Name of the log, exact; `default` if left out. */
+  log?: string | null;
+}
+
+/** Arguments of `log.sessions`. */
+export interface LogSessionsArguments {
+  /** Name of the log, exact; `default` if left out. */
+  log?: string | null;
+  /** Most items of a page. */
+  limit?: number;
+  /** Cursor: `next` of the page before; the first page if left out. */
+  after?: string | null;
+}
+
+/** Arguments of `log.subkeys`. */
+export interface LogSubkeysArguments {
+  /** Name of the session, exact; the current one if left out. */
+  session?: string | null;
+  /** Name of the log, exact; `default` if left out. */
+  log?: string | null;
+}
+
 /** Arguments of `pools.create`. */
 export interface PoolsCreateArguments {
   /** Name of the pool. */
@@ -1877,7 +1970,7 @@ export interface ExportArguments {
   /** jsonl, which import reads back, or markdown. */
   format?: "jsonl" | "markdown";
   /** Only records of these kinds. */
-  kinds?: Array<"entity" | "episode" | "fact" | "note" | "rule"> | null;
+  kinds?: Array<"entity" | "episode" | "fact" | "log" | "note" | "rule"> | null;
 }
 
 /** Arguments of `import_file`. */
@@ -2036,6 +2129,22 @@ export interface NotesVerbs {
   clearCache(args?: {}, options?: CallOptions): Promise<void>;
   /** Count this agent's notes in the cache, and the hits and misses of its recalls. */
   cacheStats(args?: {}, options?: CallOptions): Promise<NoteCacheStats>;
+}
+
+/** Verbs of `log`. */
+export interface LogVerbs {
+  /** Append entries to a session in their order, all or none; a missing session begins with them. */
+  append(args: LogAppendArguments, options?: CallOptions): Promise<LogAppend>;
+  /** Read all entries of a session, or the last ones, oldest first; none where it was never written. */
+  read(args?: LogReadArguments, options?: CallOptions): Promise<Array<LogEntry>>;
+  /** Take the last entry off a session and give it; None where there is none. Episodes made of it stay. */
+  pop(args?: LogPopArguments, options?: CallOptions): Promise<LogEntry | null>;
+  /** Delete a session with all its subkeys, or one subkey alone; give the number of entries that went. */
+  delete(args?: LogDeleteArguments, options?: CallOptions): Promise<number>;
+  /** List the sessions of a log, last written first; those that have subkeys alone are left out. */
+  sessions(args?: LogSessionsArguments, options?: CallOptions): Paged<LogSession>;
+  /** List the subkeys of a session, sorted. */
+  subkeys(args?: LogSubkeysArguments, options?: CallOptions): Promise<Array<string>>;
 }
 
 /** Verbs of `pools`. */
@@ -2214,6 +2323,7 @@ export interface Verbs {
   readonly entities: EntitiesVerbs;
   readonly graph: GraphVerbs;
   readonly notes: NotesVerbs;
+  readonly log: LogVerbs;
   readonly pools: PoolsVerbs;
   readonly working: WorkingVerbs;
   readonly hooks: HooksVerbs;
@@ -2284,6 +2394,12 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "notes.invalidate", "group": "notes", "name": "invalidate", "method": "POST", "path": "/v1/notes/invalidate", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": {"field": "notes"}, "isOptional": false},
   {"verb": "notes.clear_cache", "group": "notes", "name": "clearCache", "method": "POST", "path": "/v1/notes/clear_cache", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "none", "isOptional": false},
   {"verb": "notes.cache_stats", "group": "notes", "name": "cacheStats", "method": "GET", "path": "/v1/notes/cache_stats", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
+  {"verb": "log.append", "group": "log", "name": "append", "method": "POST", "path": "/v1/log/append", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
+  {"verb": "log.read", "group": "log", "name": "read", "method": "GET", "path": "/v1/log/read", "query": ["session", "subkey", "last", "log"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
+  {"verb": "log.pop", "group": "log", "name": "pop", "method": "POST", "path": "/v1/log/pop", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": true},
+  {"verb": "log.delete", "group": "log", "name": "delete", "method": "POST", "path": "/v1/log/delete", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": {"field": "entries"}, "isOptional": false},
+  {"verb": "log.sessions", "group": "log", "name": "sessions", "method": "GET", "path": "/v1/log/sessions", "query": ["log", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
+  {"verb": "log.subkeys", "group": "log", "name": "subkeys", "method": "GET", "path": "/v1/log/subkeys", "query": ["session", "log"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": {"field": "subkeys"}, "isOptional": false},
   {"verb": "pools.create", "group": "pools", "name": "create", "method": "POST", "path": "/v1/pools", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "pools.list", "group": "pools", "name": "list", "method": "GET", "path": "/v1/pools", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
   {"verb": "pools.add", "group": "pools", "name": "add", "method": "POST", "path": "/v1/pools/add", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},

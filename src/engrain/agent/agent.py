@@ -25,6 +25,7 @@ from engrain.errors import Forbidden, InvalidInput
 if TYPE_CHECKING:
     from engrain.agent.consolidation import Consolidation
     from engrain.agent.entities import Entities
+    from engrain.agent.exact.log import Log
     from engrain.agent.graph import Graph
     from engrain.agent.hooks import Hooks
     from engrain.agent.notes import Notes
@@ -84,6 +85,13 @@ class Agent(Conversations):
         from engrain.agent.consolidation import Consolidation
 
         return Consolidation(self._parts, self._caller)
+
+    @property
+    def log(self) -> Log:
+        """Logs: exact JSON entries in order, by session; `log(name)` is one of them."""
+        from engrain.agent.exact.log import Log
+
+        return Log(self._parts, self._caller)
 
     @property
     def hooks(self) -> Hooks:

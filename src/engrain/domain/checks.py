@@ -55,6 +55,26 @@ def name(value: object, *, name: str) -> str:
     return _identifier(value, name)
 
 
+def exact_name(value: object, *, name: str) -> str:
+    """A name of 1 to 512 characters that is kept as it is, blanks included.
+
+    Raises:
+        InvalidInput: no text, empty, too long, or with what no database stores: a NUL or a lone surrogate.
+    """
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {type(value).__name__} ({_shown(value)}); pass a str")
+    if not 0 < len(value) <= MAX_NAME_LENGTH:
+        raise InvalidInput(f"{name} {_shown(value)} has {len(value):,} characters; it needs 1 to {MAX_NAME_LENGTH}")
+    if not is_storable(value):
+        raise InvalidInput(f"{name} {_shown(value)} has a NUL or a lone surrogate; choose a name without")
+    return value
+
+
+def is_storable(text: str) -> bool:
+    """True for text that both databases store as it is."""
+    return "\x00" not in text and (text.isascii() or _SURROGATE.search(text) is None)
+
+
 def path(value: object, *, name: str) -> str:
     """Path of a file, with `~` expanded.
 
@@ -196,6 +216,49 @@ def json_values(value: object, *, name: str) -> tuple[Any, ...]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise InvalidInput(f"{name} must be a list, not {type(value).__name__} ({_shown(value)})")
     return tuple(_json(list(value), name=name))
+
+
+def json_objects(value: object, *, name: str, most: int) -> list[tuple[dict[str, Any], str]]:
+    """JSON objects from a list, each as JSON has it and encoded in ASCII: nothing in it is cleaned.
+
+    Raises:
+        InvalidInput: no list, more than `most`, or an item that is no JSON object, too deep or too long.
+    """
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} must be a list of objects, not {type(value).__name__} ({_shown(value)})")
+    items = list(value)
+    if len(items) > most:
+        raise InvalidInput(f"{name} has {len(items):,} items; the most is {most:,}: split it")
+    return [json_object(item, name=f"{name}[{place}]") for place, item in enumerate(items)]
+
+
+def json_object(value: object, *, name: str) -> tuple[dict[str, Any], str]:
+    """A JSON object as JSON has it, and encoded in ASCII; of one key given twice, as 1 and "1", the last counts.
+
+    Raises:
+        InvalidInput: no JSON object, deeper than 100 levels, or more than 10 MB long.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name} must be a JSON object, not {type(value).__name__} ({_shown(value)})")
+    try:
+        text = json.dumps(dict(value), allow_nan=False)
+        parsed = json.loads(text)
+    except RecursionError as error:
+        raise InvalidInput(_too_deep(name)) from error
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} {_shown(value)} is not JSON: {error}") from error
+    if len(text) > MAX_CONTENT_BYTES:
+        raise InvalidInput(f"{name} has {len(text):,} bytes; the most is {MAX_CONTENT_BYTES:,}: split it")
+    _check_depth(parsed, name=name, levels=MAX_METADATA_DEPTH)
+    return parsed, text
+
+
+def _check_depth(value: Any, *, name: str, levels: int) -> None:
+    if isinstance(value, list | dict):
+        if levels == 0:
+            raise InvalidInput(_too_deep(name))
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_depth(item, name=name, levels=levels - 1)
 
 
 def _identifier(value: object, name: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from engrain.domain.access.keys import AccessKey
+    from engrain.domain.logs import LogAddress
     from engrain.domain.maintenance.erasure import UserErasure
     from engrain.domain.maintenance.retention import Removal
     from engrain.domain.memories.decay import AgingKind, Standing
@@ -118,6 +119,12 @@ def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str], *, ori
     if origin is not None:
         payload["derived_from"] = origin
     return memory_event(act, "memory_erased", memory, ids, payload=payload)
+
+
+def log_changed(act: Act, event_type: str, address: LogAddress, ids: Callable[[], str], *, entries: int) -> Event:
+    """Entries of a log were appended, popped or deleted: how many, of which session."""
+    payload = {**address._asdict(), "entries": entries}
+    return _event(act, event_type, ids, scope=act.caller.own_scope, memory_id=None, payload=payload)
 
 
 def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:

@@ -71,7 +71,7 @@ def decode(name: str, cursor: str | None) -> tuple[str, str] | None:
     if cursor is None:
         return None
     match _parse(cursor):
-        case [str() as of, str() as first, str() as second] if of == name and _is_storable(first + second):
+        case [str() as of, str() as first, str() as second] if of == name and checks.is_storable(first + second):
             return first, second
         case _:
             raise InvalidInput(f"cursor {cursor!r:.80} is none of {name}; pass on `next` of the page before, unchanged")
@@ -96,7 +96,3 @@ def _parse(cursor: object) -> object:
         return json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (binascii.Error, ValueError, RecursionError):
         return None
-
-
-def _is_storable(text: str) -> bool:
-    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)

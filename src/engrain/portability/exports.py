@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
     Progress = Callable[[int], None]
 
 ExportFormat = Literal["jsonl", "markdown"]
-ExportKind = Literal["entity", "episode", "fact", "note", "rule"]
+ExportKind = Literal["entity", "episode", "fact", "log", "note", "rule"]
 _TABLES: Mapping[str, tuple[ExportKind, ...]] = {
     "entities": ("entity",),
     "episodes": ("episode",),
     "facts": ("fact", "note"),
     "rules": ("rule",),
+    "log_entries": ("log",),
 }
+_ADDRESS = ("log", "session", "subkey")  # that name an entry of a log
 # Columns with another name in the export, or with a meaning in this database alone.
 UNEXPORTED = frozenset(
     "tenant_id agent scope entity_id event_time canonical_name entity_type asking turn consolidation_status "
@@ -86,12 +89,17 @@ def _records(
     source: SqlExtraction, kinds: Collection[ExportKind], names: dict[str, str]
 ) -> Iterator[tuple[ExportKind, Row]]:
     """The records of the requested kinds, entities first; names of all entities go into `names` by id."""
+    addresses = {}
+    if "log" in kinds:
+        addresses = {row["id"]: {name: row[name] for name in _ADDRESS} for row in source.rows("log_sessions")}
     for table, table_kinds in _TABLES.items():
         if table != "entities" and not set(table_kinds) & set(kinds):
             continue
         for row in source.rows(table):
             if table == "entities":
                 names[row["id"]] = row["canonical_name"]
+            if table == "log_entries":
+                row = {**row, **addresses[row["session_id"]]}  # noqa: PLW2901  # with its names
             kind = "note" if table == "facts" and _is_note(row) else table_kinds[0]
             if kind in kinds:
                 yield kind, row
@@ -118,6 +126,8 @@ def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str]) 
 
 def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:
     """Convert a row to a record that `engrain import` reads, without what belongs to this database alone."""
+    if kind == "log":
+        return _export_entry(row)
     fields = {name: value for name, value in row.items() if name not in UNEXPORTED}
     user = row["user_id"] if kind == "entity" else user_of(row["scope"])
     fields |= {"user_id": user} if user else {}
@@ -137,6 +147,18 @@ def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str
             return {**fields, "kind": "rule", **_global_scope(row)}
 
 
+def _export_entry(row: Row) -> dict[str, Any]:
+    """Convert an entry of a log; its JSON is a text, in which nothing of it changes."""
+    user = user_of(row["scope"])
+    return {
+        **{name: row[name] for name in (*_ADDRESS, "sequence", "entry", "created_at")},
+        "kind": "log",
+        "id": row["session_id"],
+        "key": row["entry_key"],
+        **({"user_id": user} if user else {}),
+    }
+
+
 def _global_scope(row: Row) -> dict[str, str]:
     return {"scope": GLOBAL_SCOPE} if audience_of(row["scope"]) == GLOBAL_SCOPE else {}
 
@@ -152,6 +174,7 @@ def _pages(records: Iterable[tuple[ExportKind, Row]]) -> Iterator[str]:
         ("Notes", "note", _notes),
         ("Rules", "rule", _rules),
         ("Conversations", "episode", _episodes),
+        ("Logs", "log", _entries),
     ):
         if by_kind[of_kind]:
             yield f"# {title}\n"
@@ -213,6 +236,13 @@ def _episodes(rows: list[Row]) -> Iterator[str]:
         yield f"## {_flat(session) or 'Outside any session'}\n"
         for row in sorted(turns, key=lambda row: (row["turn"], row["event_time"], row["id"])):
             yield f"- {_minute(row['event_time'])} **{_flat(row['speaker'] or row['role'])}**: {_flat(row['content'])}"
+        yield ""
+
+
+def _entries(rows: list[Row]) -> Iterator[str]:
+    for address, entries in groupby(rows, lambda row: [row[name] for name in _ADDRESS if row[name]]):
+        yield f"## {' / '.join(map(_flat, address))}\n"
+        yield from (f"    {row['entry']}" for row in entries)
         yield ""
 
 

@@ -11,7 +11,15 @@ from engrain.domain import checks
 from engrain.domain.records import Episode, Fact, Record, Rule
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
-from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedFact, ImportedTurn, detect, read
+from engrain.portability.formats import (
+    BrokenRecord,
+    ImportedEntity,
+    ImportedFact,
+    ImportedLogEntry,
+    ImportedTurn,
+    detect,
+    read,
+)
 from engrain.portability.record_converter import RecordConverter, user_of_record
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals
@@ -97,6 +105,7 @@ def import_file(
         entities += batch.entities
         erased += batch.erased
         kinds.update(memory.kind for memory in batch.added)
+        kinds.update({"log": batch.log_entries} if batch.log_entries else {})
         if strict and batch.broken:
             raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
         broken.extend(batch.broken[: _MOST_BROKEN - len(broken)])
@@ -125,10 +134,11 @@ def import_file(
 class _Batch:
     """Result of the records that were stored together."""
 
-    seen: int  # records that are memories
+    seen: int  # records that are memories or entries of logs
     memories: Sequence[MemoryRecord]
     added: Sequence[MemoryRecord]
     entities: int  # added to the registry
+    log_entries: int  # added to logs
     erased: int
     broken: Sequence[Broken]
     known: dict[str, str]  # ids of the entities of the file so far, by name
@@ -154,15 +164,22 @@ def _store_batch(
             break
     converted = [result for result in results if isinstance(result, Episode | Fact | Rule)]
     memories = list({memory.id: memory for memory in converted}.values())
+    of_logs = [result is True for record, result in zip(alive, results, strict=False) if _is_of_log(record, result)]
     return _Batch(
-        seen=len(converted),
+        seen=len(converted) + len(of_logs),
         memories=memories,
         added=arrivals.put(work, memories),
-        entities=sum(result is True for result in results),
+        entities=sum(result is True for result in results) - sum(of_logs),
+        log_entries=sum(of_logs),
         erased=len(records) - len(alive),
         broken=[result for result in results if isinstance(result, Broken)],
         known=dict(list(converter.entities.items())[-_MOST_ENTITIES:]),
     )
+
+
+def _is_of_log(record: object, result: object) -> bool:
+    """Tell whether a record is a sound entry of a log."""
+    return isinstance(record, ImportedLogEntry) and isinstance(result, bool)
 
 
 def _act_for(caller: Caller, user: str | None) -> Caller:
@@ -182,6 +199,7 @@ def _batches(
         for record in of_user:
             batch.append(record)
             characters += len(record.content) if isinstance(record, ImportedTurn | ImportedFact) else 0
+            characters += len(record.entry) if isinstance(record, ImportedLogEntry) else 0
             if len(batch) == _BATCH or characters > _BATCH_CHARACTERS:
                 yield user, batch
                 batch, characters = [], 0
@@ -190,12 +208,14 @@ def _batches(
 
 
 def _convert(converter: RecordConverter, record: ImportedRecord | BrokenRecord) -> MemoryRecord | bool | Broken:
-    """Convert a record to a memory, or add an entity: True where it is new."""
+    """Convert a record to a memory, or add an entity or an entry of a log: True where it is new."""
     if isinstance(record, BrokenRecord):
         return Broken(position=record.position, reason=record.reason)
     try:
         if isinstance(record, ImportedEntity):
             return converter.ensure_entity(record)
+        if isinstance(record, ImportedLogEntry):
+            return converter.add_log_entry(record)
         return converter.convert(record)
     except InvalidInput as error:
         position = f"session {record.session}" if isinstance(record, ImportedTurn) else type(record).__name__.lower()

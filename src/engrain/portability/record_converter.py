@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -12,6 +13,7 @@ from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.graph import known_type
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.ids import derived_id, is_id, moment_of
+from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.memories import importance
 from engrain.domain.memories.trust import TRUST, lowest_trust, read_trust, with_trust
 from engrain.domain.records import (
@@ -28,9 +30,10 @@ from engrain.domain.text.categories import fact_category
 from engrain.domain.text.secrets import apply_policy
 from engrain.errors import InvalidInput
 from engrain.portability.exports import UNEXPORTED
-from engrain.portability.formats import ImportedEntity, ImportedFact, ImportedRule, ImportedTurn
+from engrain.portability.formats import ImportedEntity, ImportedFact, ImportedLogEntry, ImportedRule, ImportedTurn
 from engrain.storage import selection
 from engrain.storage.entities import lookup, registry
+from engrain.storage.exact import logs
 from engrain.storage.rows import KIND_RECORDS, column_types
 
 if TYPE_CHECKING:
@@ -62,13 +65,13 @@ class RecordConverter:
 
     def find_erased(self, records: Iterable[object]) -> None:
         """Find which records of an export were erased since, or erased after an earlier import."""
-        memories = (record for record in records if isinstance(record, ImportedTurn | ImportedFact | ImportedRule))
+        memories = (record for record in records if isinstance(record, _STORED))
         had = {id_: self._derived_id(id_) for record in memories if (id_ := _exported_id(record.fields)) is not None}
         self.erased |= selection.find_erased(self.work, [*had, *had.values()])
 
     def is_erased(self, record: object) -> bool:
         """Tell whether a record is one that `find_erased` found."""
-        if not isinstance(record, ImportedTurn | ImportedFact | ImportedRule):
+        if not isinstance(record, _STORED):
             return False
         had = _exported_id(record.fields)
         return had is not None and not self.erased.isdisjoint({had, self._derived_id(had)})
@@ -90,6 +93,26 @@ class RecordConverter:
                 memory = self._rule(record)
         self.pending.add(memory.id)
         return memory
+
+    def add_log_entry(self, record: ImportedLogEntry) -> bool:
+        """Add an entry to its log, begun if it is missing; returns whether it was added.
+
+        Raises:
+            InvalidInput: a name or an entry that no log can have, or one of another user.
+        """
+        _check_user(record, self.act.caller)
+        names = {name: checks.exact_name(getattr(record, name), name=name) for name in ("log", "session")}
+        address = LogAddress(**names, subkey=record.subkey and checks.exact_name(record.subkey, name="subkey"))
+        try:
+            _, text = checks.json_object(json.loads(record.entry), name="entry")
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"the entry is no JSON: {error}") from error
+        key = None if record.key is None else checks.exact_name(record.key, name="key")
+        had = _exported_id(record.fields)
+        session_id = derived_id(*address, at=None) if had is None else self._derived_id(had)
+        at = min(record.stored_at or self.act.at, self.act.at)
+        entry = NewEntry(text, key)
+        return logs.insert(self.work, address, record.sequence, entry, session_id=session_id, at=at)
 
     def ensure_entity(self, named: ImportedEntity) -> bool:
         """Add an entity to the registry unless one has that name and type; returns whether it was added.
@@ -320,6 +343,7 @@ def _parse_number(value: object, *, name: str) -> float:
     return checks.number(value, name=name, low=0, high=_LARGEST.get(name, 1))
 
 
+_STORED = ImportedTurn | ImportedFact | ImportedRule | ImportedLogEntry  # what leaves a tombstone
 _MOST_UNDATED = 1_000  # twice what one unit stores
 # Columns that belong to the importing agent, refer to others, or depend on them.
 _OWN = frozenset(

@@ -15,7 +15,7 @@ from engrain.portability.signing import check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
 from engrain.storage.backup.restoration import find_erasures_of_users, find_fates, row_key
-from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
+from engrain.storage.backup.tables import DEPARTURES, LOG, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 500
 # When a row of a user came to be.
 _TIMES: Mapping[str, str] = {
-    **dict.fromkeys((*MEMORIES, "entities", "memory_events"), "created_at"),
+    **dict.fromkeys((*MEMORIES, "entities", "memory_events", "log_sessions"), "created_at"),
     "runs": "started_at",
     "sessions_consolidations": "first_seen_at",
 }
@@ -234,6 +234,8 @@ class _Restore:
             rows = self._choose_new_memories(table, tenant, rows)
         elif table == "entities":
             rows = self._choose_new_entities(tenant, rows)
+        elif table == "log_sessions":
+            rows = self._choose_new_logs(tenant, rows)
         elif table in _TIMES and not self.options.with_erased:
             rows = [row for row in rows if table == "memory_events" or not self._is_of_erased_user(table, tenant, row)]
         moved = [target for row in rows if (target := self._move(table, tenant, row)) is not None]
@@ -275,6 +277,23 @@ class _Restore:
             self.names.become(tenant, "entity", [(row["id"], known or id_)], is_new=known is None)
             if known is None:
                 new.append(row)
+        return new
+
+    def _choose_new_logs(self, tenant: str, rows: Sequence[Row]) -> list[Row]:
+        """Return the sessions of logs that are neither there nor deleted; one that is there stays as it is."""
+        ids = {row["id"]: self._id("log_sessions", row) for row in rows}
+        here = self.plan.tenant(tenant)
+        fates = self.target.fates(here, [*ids.values(), *(ids if here == tenant else ())])
+        erased = {id_ for id_, target in ids.items() if id_ in fates or target in fates} | (
+            self.erased_before & ids.keys()
+        )
+        erased |= {row["id"] for row in rows if self._is_of_erased_user("log_sessions", tenant, row)}
+        if self.options.with_erased:
+            self.target.remove_tombstones(here, list(fates))
+            erased = set()
+        moved = {row["id"]: {**self.plan.move(row), "id": ids[row["id"]]} for row in rows if row["id"] not in erased}
+        new = [row for row in rows if row["id"] in moved and not self.target.has_log(moved[row["id"]])]
+        self.names.become(tenant, LOG, [(row["id"], ids[row["id"]]) for row in new], is_new=True)
         return new
 
     def _move(self, table: str, tenant: str, row: Row) -> dict[str, Any] | None:

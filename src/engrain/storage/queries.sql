@@ -839,3 +839,89 @@ DELETE FROM jobs WHERE (tenant_id, id) IN (
         ) AS firings WHERE newest = old.dedupe_key
     ) ORDER BY old.finished_at LIMIT :limit
 ) RETURNING 1;
+
+-- open_log --
+-- Find the session of a log, begun where it is missing, and hold it until the end of the transaction
+INSERT INTO log_sessions (tenant_id, id, scope, log, session, subkey, entries, last_sequence, created_at, updated_at)
+VALUES (:tenant_id, :id, :scope, :log, :session, :subkey, 0, 0, :at, :at)
+ON CONFLICT (tenant_id, scope, log, session, subkey) DO UPDATE SET updated_at = CASE
+    WHEN log_sessions.updated_at > excluded.updated_at THEN log_sessions.updated_at ELSE excluded.updated_at END
+RETURNING id, entries, last_sequence;
+
+-- hold_log --
+-- Find the session of a log and hold it until the end of the transaction
+UPDATE log_sessions SET updated_at = CASE WHEN updated_at > :at THEN updated_at ELSE :at END
+WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND session = :session AND subkey = :subkey
+RETURNING id;
+
+-- count_log --
+-- Set how many entries a session of a log has, and the number of its last one
+UPDATE log_sessions SET entries = entries + :added, last_sequence = last_sequence + :numbered
+WHERE tenant_id = :tenant_id AND id = :session_id RETURNING entries;
+
+-- known_log_keys --
+-- List the keys among some that entries of a session have
+SELECT entry_key FROM log_entries
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND entry_key IN :names;
+
+-- add_log_entry --
+-- Add an entry to a session
+INSERT INTO log_entries (tenant_id, session_id, sequence, scope, entry_key, entry, created_at)
+VALUES (:tenant_id, :session_id, :sequence, :scope, :entry_key, :entry, :at);
+
+-- insert_log_entry --
+-- Add an entry under its number, where neither the number nor its key is taken
+INSERT INTO log_entries (tenant_id, session_id, sequence, scope, entry_key, entry, created_at)
+VALUES (:tenant_id, :session_id, :sequence, :scope, :entry_key, :entry, :at) ON CONFLICT DO NOTHING RETURNING 1;
+
+-- log_session --
+-- Find the session of a log, and the number of its entries
+SELECT id, entries FROM log_sessions
+WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND session = :session AND subkey = :subkey;
+
+-- log_entries --
+-- List the last entries of a session, newest first
+SELECT sequence, entry, created_at FROM log_entries
+WHERE tenant_id = :tenant_id AND scope = :scope AND session_id = :session_id ORDER BY sequence DESC LIMIT :limit;
+
+-- pop_log_entry --
+-- Take the last entry off a session
+DELETE FROM log_entries WHERE tenant_id = :tenant_id AND session_id = :session_id AND sequence = (
+    SELECT max(sequence) FROM log_entries WHERE tenant_id = :tenant_id AND session_id = :session_id
+) RETURNING sequence, entry, created_at;
+
+-- log_parts --
+-- List a session of a log and its subkeys, by subkey
+SELECT id, subkey, entries FROM log_sessions
+WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND session = :session ORDER BY subkey;
+
+-- log_sessions --
+-- List the sessions of a log, last written first
+SELECT session, entries, created_at, updated_at FROM log_sessions
+WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND subkey = ''
+ORDER BY updated_at DESC, session DESC LIMIT :limit;
+
+-- more_log_sessions --
+-- List the sessions of a log after a position
+SELECT session, entries, created_at, updated_at FROM log_sessions
+WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND subkey = ''
+    AND (updated_at, session) < (:after_at, :after_id)
+ORDER BY updated_at DESC, session DESC LIMIT :limit;
+
+-- drop_logs --
+-- Remove sessions of logs
+DELETE FROM log_sessions WHERE tenant_id = :tenant_id AND id IN :ids RETURNING id, scope;
+
+-- drop_log_entries --
+-- Remove the entries of sessions of logs
+DELETE FROM log_entries WHERE tenant_id = :tenant_id AND session_id IN :ids;
+
+-- has_log --
+-- Check whether a session of a log is there, by its id or by its name
+SELECT 1 FROM log_sessions WHERE tenant_id = :tenant_id AND id = :id
+UNION ALL SELECT 1 FROM log_sessions
+WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND session = :session AND subkey = :subkey LIMIT 1;
+
+-- logs_of_user --
+-- List the sessions of logs that were written for a user
+SELECT id FROM log_sessions WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> '' ORDER BY id;

@@ -474,7 +474,7 @@ FilePath = Annotated[str | Path, Word(sentence="Path of the file.", metavar="FIL
 ImportFormat = Annotated[str, Word(sentence="Format of the file: auto, or its name.", example="auto", metavar="NAME")]
 ExportFormat = Annotated[Literal["jsonl", "markdown"], Word(sentence="jsonl, which import reads back, or markdown.")]
 ExportKinds = Annotated[
-    Iterable[Literal["entity", "episode", "fact", "note", "rule"]],
+    Iterable[Literal["entity", "episode", "fact", "log", "note", "rule"]],
     Word(sentence="Only records of these kinds.", option="--kinds"),
 ]
 Strict = Annotated[bool, Word(sentence="Stop at the first broken record.")]

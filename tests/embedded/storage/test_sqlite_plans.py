@@ -30,7 +30,7 @@ GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
     *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
     *("entity_trigrams", "tombstones", "runs"),
-    *("pools", "pool_members", "jobs", "memory_metadata"),
+    *("pools", "pool_members", "jobs", "memory_metadata", "log_sessions", "log_entries"),
 ]
 # What a check-up of the whole file reads whole, and a change of the embedder.
 OF_THE_WHOLE_FILE = {
@@ -87,6 +87,10 @@ SERVES = {
     "memory_events_user": ["erase_payloads_of_user"],
     "runs_running": ["claim"],
     "runs_time": ["runs", "runs after one"],
+    "log_sessions_name": ["hold_log", "log_session", "log_parts"],
+    "log_sessions_time": ["log_sessions", "more_log_sessions"],
+    "log_sessions_user": ["logs_of_user"],
+    "log_entries_key": ["known_log_keys"],
     "pool_members_agent": ["the pools of an agent"],
     "jobs_due": ["take_job"],
     "jobs_dedupe": ["last_firing"],

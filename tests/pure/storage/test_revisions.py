@@ -24,6 +24,8 @@ FROZEN = {
     ("mem_004", "postgres"): "83b7e8810bbfa03459d66bb3ff9e4a1b13afb084c6d7ebcceb8b36353c0192a6",
     ("mem_005", "sqlite"): "922948a9ca3c035de128a31c7ed51b3a0c434f4681540b5aff89f05aa0ebc46f",
     ("mem_005", "postgres"): "ae16f0f682ee33264d8d3b492cdd9b4443bf45a700d4e99fc14e8de36b8df861",
+    ("mem_006", "sqlite"): "9753e06f06d81f3966bc6ef60b767d22f5a7935e8e5abb586a55e3b5eff44a5f",
+    ("mem_006", "postgres"): "0e239418df5bc3b5ed66f86058fa333264464e80ab97abeb1b78096e60f0e1ed",
 }
 
 

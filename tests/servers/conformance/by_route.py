@@ -23,6 +23,8 @@ UNDER = {
     "notes.summarize_old": "notes",
     "consolidation.is_session_consolidated": "is_consolidated",
     "consolidation.mark_session": "episodes",
+    "log.delete": "entries",
+    "log.subkeys": "subkeys",
 }
 # Routes, and groups of them, that are no verb of the scenario, and why.
 BESIDES = {

@@ -305,6 +305,24 @@ def consolidation_detect_conflicts(asker: Asker) -> Asked:
             yield fact.id, error
 
 
+def log_read(asker: Asker) -> Asked:
+    """Of every session there is, whoever has it."""
+    for place in asker.world.places:
+        for last in (None, 1):
+            named = {"session": place.session, "subkey": place.subkey, "last": last}
+            yield f"{named}", asker.agent.log(place.log).read(**named)
+
+
+def log_sessions(asker: Asker) -> Asked:
+    yield "all", asker.agent.log.sessions(log="chat", limit=1_000)
+    yield "a page", asker.agent.log.sessions(log="chat", after=encode("log.sessions", (_LONG_AGO, "z")))
+
+
+def log_subkeys(asker: Asker) -> Asked:
+    for place in asker.world.places:
+        yield place.session, asker.agent.log(place.log).subkeys(session=place.session)
+
+
 def _sessions(asker: Asker) -> list[str]:
     return sorted({each.session for each in asker.world.memories if isinstance(each, Episode) and each.session})
 

@@ -63,6 +63,9 @@ WRITES = frozenset(
         "leave_pool",
         "delete_pool",
         "put_key",
+        "append_log",
+        "pop_log",
+        "delete_log",
         "revoke_key",
         "use_key",
         "limit_key",
@@ -431,6 +434,28 @@ def find_key(reader: Reader) -> Asked:
         yield key.id, reader.store.find_key(reader.caller, key.id)
 
 
+def read_log(reader: Reader) -> Asked:
+    """Of every session there is, whoever has it."""
+    for place in reader.world.places:
+        for last in (None, 1):
+            yield f"{place} {last}", reader.store.read_log(reader.caller, place, last=last)
+
+
+def count_log(reader: Reader) -> Asked:
+    for place in reader.world.places:
+        yield str(place), reader.store.count_log(reader.caller, place)
+
+
+def log_sessions(reader: Reader) -> Asked:
+    for after in (None, LATE):
+        yield str(after), reader.store.log_sessions(reader.caller, "chat", 1_000, after=after)
+
+
+def log_subkeys(reader: Reader) -> Asked:
+    for place in reader.world.places:
+        yield str(place), reader.store.log_subkeys(reader.caller, place.log, place.session)
+
+
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
@@ -443,6 +468,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(pending_sessions, is_session_consolidated, runs, waiting),
         *(pools, pools_of),
         *(keys, find_key),
+        *(read_log, count_log, log_sessions, log_subkeys),
     )
 }
 

@@ -23,7 +23,7 @@ from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.statements import STATEMENTS
 from tests.servers.leaks.hearing import said
 from tests.servers.leaks.store_probes import READS, SEARCHES, Reader
-from tests.servers.leaks.world import CANARY, READ_AT, live, sees
+from tests.servers.leaks.world import CANARY, READ_AT, Append, live, sees
 from tests.servers.leaks.worlds import make_world
 from tests.support.postgres import server
 from tests.support.sample_search import vector_of
@@ -334,6 +334,9 @@ def _hostile_values(town, ours):
         "trigrams": sorted({each for other in town.world.entities for each in trigrams(other.canonical_name)}),
         "least": 1,
         "types": ["entity_created"],
+        "log": "chat",
+        "subkey": "",
+        "session_id": next(step.id for step in town.world.steps if isinstance(step, Append)),
         "now": READ_AT,
         "before": READ_AT,
         "since": READ_AT,

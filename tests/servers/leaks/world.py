@@ -7,6 +7,7 @@ what was written down, and never asked of a store.
 import random
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import cached_property, lru_cache
@@ -17,10 +18,12 @@ import numpy as np
 from engrain.domain.access.keys import AccessKey
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
+from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.records import Caller, Entity, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim
+from engrain.storage.unit_of_work import UnitOfWork
 from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, WORDS, vector_of
@@ -93,13 +96,23 @@ class Admit:
 
 
 @dataclass(frozen=True)
+class Append:
+    """An entry of a log, whose session others name alike."""
+
+    act: Act
+    place: LogAddress
+    id: str
+    entry: str
+
+
+@dataclass(frozen=True)
 class Upkeep:
     """`flush_index`, `embed` or `build`: done for every tenant at once."""
 
     verb: str
 
 
-Step = Put | Change | Mark | Join | Register | Mention | Work | Admit | Upkeep
+Step = Put | Change | Mark | Join | Register | Mention | Work | Admit | Append | Upkeep
 
 
 def sees(caller: Caller, *memories: MemoryRecord) -> bool:
@@ -111,7 +124,7 @@ def sees(caller: Caller, *memories: MemoryRecord) -> bool:
     return all(memory.tenant_id == caller.tenant_id and memory.scope in scopes for memory in memories)
 
 
-def seen_part(step: Step, caller: Caller) -> Step | None:  # noqa: PLR0911  # one for each kind of step
+def seen_part(step: Step, caller: Caller) -> Step | None:  # noqa: C901, PLR0911  # one for each kind of step
     """As much of a step as a caller may know of."""
     match step:
         case Put(memories=memories):
@@ -128,6 +141,12 @@ def seen_part(step: Step, caller: Caller) -> Step | None:  # noqa: PLR0911  # on
         case Work(act=Act(caller=worker)):  # its events are in the agent's own scope
             is_mine = (worker.tenant_id, worker.agent) == (caller.tenant_id, caller.agent)
             return step if is_mine and worker.user in (None, caller.user) else None
+        case Append(act=Act(caller=writer)):  # its event is in the agent's own scope
+            if (writer.tenant_id, writer.agent) != (caller.tenant_id, caller.agent):
+                return None
+            if writer.user == caller.user:
+                return step
+            return replace(step, entry="{}") if writer.user is None else None
         case Upkeep():
             return step
 
@@ -169,6 +188,11 @@ class World:
     @cached_property
     def keys(self) -> tuple[AccessKey, ...]:
         return tuple(step.key for step in self.steps if isinstance(step, Admit))
+
+    @cached_property
+    def places(self) -> tuple[LogAddress, ...]:
+        """Every session of a log, whoever has it."""
+        return tuple(dict.fromkeys(step.place for step in self.steps if isinstance(step, Append)))
 
     @cached_property
     def erased(self) -> frozenset[str]:
@@ -258,9 +282,16 @@ def live(store: OneCall, world: World) -> dict[Ref, str]:  # noqa: C901  # one f
                 begun = store.claim(act, Claim(kind="reflection", worker=worker, lease_s=60, model=worker))
                 assert begun is not None
                 store.carry_out(act, begun.run.id, Plan(episode_ids=()), {"note": worker})
+            case Append(act=act, place=place, id=id_, entry=entry):
+                store.append_log(act, place, [NewEntry(entry, None)], session_id=id_, episodes={}, put=put_nothing)
             case Upkeep(verb=verb):
                 refs |= _keep_up(store, verb)
     return refs | _refs_of_owners(store, world, range(min(refs, default=0) - 100, max(refs, default=0) + 100))
+
+
+def put_nothing(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> Sequence[MemoryRecord]:  # noqa: ARG001
+    """No turn of the entry is remembered."""
+    return memories
 
 
 def _share(store: OneCall, world: World) -> None:

@@ -1,5 +1,6 @@
 """Worlds made at random, each of its seed alone."""
 
+import json
 import random
 import uuid
 from collections.abc import Sequence
@@ -9,11 +10,13 @@ from datetime import datetime, timedelta
 from engrain.domain.access.keys import ROLES as KEY_ROLES
 from engrain.domain.access.keys import AccessKey
 from engrain.domain.access.scopes import GLOBAL_SCOPE, user_of
+from engrain.domain.logs import LogAddress
 from engrain.domain.records import KINDS, RELATIONS, ROLES, Caller, Entity, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.requests import Act
 from tests.servers.leaks.world import (
     READ_AT,
     Admit,
+    Append,
     Change,
     Join,
     Mark,
@@ -93,7 +96,23 @@ class _Maker:
         rule, session = self._own_rule(caller, later[0].at), f"day {self._canary()}"
         day = tuple(self._own_turn(caller, session, later[1].at) for _ in range(2))
         learned = Put(act, (known,)), Put(later[0], (rule,)), Put(later[1], day), self._mark(later[2], rule)
-        return somebody, stranger, *learned, Work(act, f"worker {self._canary()}"), self._key(act)
+        worked = Work(act, f"worker {self._canary()}")
+        return somebody, stranger, *learned, worked, self._key(act), *self._logs(caller, later[2].at)
+
+    def _logs(self, caller: Caller, at: datetime) -> tuple[Step, ...]:
+        """Entries of sessions that others name alike, and of one of its own; an act each, whose order is told."""
+        own = f"own {self._canary()}"
+        places = (LogAddress("chat", "monday"), LogAddress("chat", "monday", "side"), LogAddress("chat", own))
+        act = Act(caller=replace(caller, request_id=f"request {self._canary()}"), at=at)
+        return tuple(
+            Append(
+                replace(act, at=at + timedelta(seconds=place)),
+                named,
+                f"log {self._canary()}",
+                json.dumps({"role": "user", "content": self._canary()}),
+            )
+            for place, named in enumerate(places, 1)
+        )
 
     def _own_rule(self, caller: Caller, at: datetime) -> Rule:
         own = {"tenant_id": caller.tenant_id, "agent": caller.agent, "scope": caller.own_scope, "created_at": at}

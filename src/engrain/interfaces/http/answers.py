@@ -34,7 +34,8 @@ def versioned(value: dict[str, Any], if_none_match: str | None) -> Response:
 
 
 def _encode(value: Any) -> bytes:
-    return json.dumps(redact(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    text = json.dumps(redact(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode(errors="backslashreplace")  # a lone surrogate, as \\udXXX: an exact value may hold one
 
 
 def _etag(value: Any) -> str:

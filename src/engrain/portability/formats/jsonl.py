@@ -15,6 +15,7 @@ from engrain.portability.formats.records import (
     Format,
     ImportedEntity,
     ImportedFact,
+    ImportedLogEntry,
     ImportedRecord,
     ImportedRule,
     ImportedTurn,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME = "jsonl"
+_MOST_ENTRIES = 2**62
 # Keys with a meaning of their own; the rest are further fields.
 _OWN = frozenset("kind session role speaker content time subject predicate about tags metadata".split())
 
@@ -47,8 +49,10 @@ def _parse_record(entry: Entry) -> ImportedRecord:
             return _rule(record)
         case "entity":
             return _entity(record)
+        case "log":
+            return _log_entry(record)
         case other:
-            raise fields.Malformed(f"kind is {fields.describe(other)}, known are episode, fact, rule, entity")
+            raise fields.Malformed(f"kind is {fields.describe(other)}, known are episode, fact, rule, entity, log")
 
 
 def _turn(entry: Entry) -> ImportedTurn:
@@ -122,6 +126,24 @@ def _entity(record: Json) -> ImportedEntity:
     )
 
 
+def _log_entry(record: Json) -> ImportedLogEntry:
+    log, session = fields.required_text(record, "log"), fields.required_text(record, "session")
+    sequence = record.get("sequence")
+    if not isinstance(sequence, int) or not 0 < sequence < _MOST_ENTRIES:
+        raise fields.Malformed(f"sequence is {fields.describe(sequence)}, a number from 1 is needed")
+    return ImportedLogEntry(
+        log=log,
+        session=session,
+        subkey=str(record.get("subkey") or ""),
+        sequence=sequence,
+        key=fields.optional_text(record, "key"),
+        entry=fields.required_text(record, "entry"),
+        source_id=f"{log}/{session}:{sequence}",
+        stored_at=fields.as_time(record.get("created_at"), "created_at"),
+        fields={name: record[name] for name in ("id", "user_id") if name in record},
+    )
+
+
 def _content(record: Json) -> str:
     if "content" not in record:
         raise fields.missing_key("content", record)
@@ -136,7 +158,12 @@ def _extra_fields(record: Json) -> Json:
 
 
 def _recognises(record: Json) -> bool:
-    return isinstance(record.get("content"), str) or (record.get("kind") == "entity" and "name" in record)
+    kind = record.get("kind")
+    return (
+        isinstance(record.get("content"), str)
+        or (kind == "entity" and "name" in record)
+        or (kind == "log" and "entry" in record)
+    )
 
 
 JSONL = Format(

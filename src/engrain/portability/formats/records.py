@@ -94,6 +94,23 @@ class ImportedRule:
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedLogEntry:
+    """One entry of a log in an export of engrain."""
+
+    log: str
+    session: str
+    subkey: str
+    sequence: int
+    key: str | None
+    entry: str
+    """Its JSON."""
+    source_id: str
+    stored_at: datetime | None
+    fields: Mapping[str, object]
+    """The `id` of its session, and the user."""
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenRecord:
     """A record that could not be read; the ones after it were."""
@@ -104,7 +121,7 @@ class BrokenRecord:
     """The fault with the value, shortened."""
 
 
-ImportedRecord: TypeAlias = ImportedTurn | ImportedFact | ImportedEntity | ImportedRule
+ImportedRecord: TypeAlias = ImportedTurn | ImportedFact | ImportedEntity | ImportedRule | ImportedLogEntry
 """The kinds of imported records."""
 
 

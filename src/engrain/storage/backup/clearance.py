@@ -32,6 +32,7 @@ _OF_TENANT = (
     "entity_names entity_trigrams entities speakers sessions_consolidations pool_members pools memory_metadata".split()
 )
 _OF_USER = _OF_TENANT[:5]
+_EXACT = ("log_entries", "log_sessions")  # what is kept beside memories
 
 
 def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchIndex], at: datetime) -> int:
@@ -39,6 +40,8 @@ def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchI
     _clear_references(tx, extent)
     kinds: tuple[Kind, ...] = ("fact", "rule", "episode")
     count = sum(_clear_memories(tx, extent, kind, index=index, at=at) for kind in kinds)
+    for table in _EXACT:
+        _delete_rows(tx, extent, table, extent_condition(extent, table))
     if not extent.is_part:
         for table in _OF_TENANT:
             _delete_rows(tx, extent, table)
@@ -59,7 +62,7 @@ def _clear_references(tx: Transaction, extent: Extent) -> None:
             going = f"SELECT 1 FROM {name} AS kept WHERE {condition} ORDER BY id {tx.dialect.lock_whole}"  # noqa: S608  # names of the schema
             tx.ask(f"SELECT count(*) FROM ({going}) AS going", extent_bindings(extent))  # noqa: S608  # likewise
     for name, table in TABLES.items():
-        if table.is_dependent:
+        if table.is_dependent and name not in _EXACT:
             ends = " OR ".join(reference_conditions(extent, name))
             _delete_rows(tx, extent, name, f"({ends})" if extent.is_part else "1 = 1")
             continue

@@ -76,6 +76,11 @@ class SqlRestoration:
         found = self.tx.one("known_entity", **named, name=row["canonical_name"], type=row["entity_type"])
         return None if found is None else str(found[0])
 
+    def has_log(self, row: Row) -> bool:
+        """Tell whether the session of a log is there, by its id or by its name."""
+        named = {name: row[name] for name in ("tenant_id", "id", "scope", "log", "session", "subkey")}
+        return self.tx.one("has_log", **named) is not None
+
     def holder(self, fact: Row) -> str | None:
         """Find the id of the active fact in the slot of this row."""
         key = row_key(fact)

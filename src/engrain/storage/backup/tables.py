@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import Kind
     from engrain.storage.rows import ColumnType
 
+LOG = "log"  # the kind of a session of a log
 DEPARTURES, VECTORS = "memory_departures", "memory_vectors"
 MEMORIES = tuple(KIND_TABLES.values())
 MEMORIES_OF_KIND: Mapping[str, str] = {str(kind): table for kind, table in KIND_TABLES.items()}
@@ -209,6 +210,25 @@ TABLES: Mapping[str, Table] = {
         share_references={"memory_id": "memory", "run_id": "run"},
         share_where=_OF_THE_BACKUP,
     ),
+    "log_sessions": Table(
+        columns=_columns(
+            "tenant_id id scope log session subkey",
+            entries="whole",
+            last_sequence="whole",
+            created_at="time",
+            updated_at="time",
+        ),
+        kind=LOG,
+        share=_PRIVATE,
+        unrecorded=("entries", "last_sequence", "updated_at"),
+    ),
+    "log_entries": Table(
+        columns=_columns("tenant_id session_id scope entry_key entry", sequence="whole", created_at="time"),
+        key=("tenant_id", "session_id", "sequence"),
+        references={"session_id": LOG},
+        is_dependent=True,
+        share=_PRIVATE,
+    ),
     "tombstones": Table(columns=_columns("tenant_id id kind scope digest", erased_at="time"), share=_PRIVATE),
     # A machine's business and no memory; an old file would let in again who was shut out since.
     "jobs": Table(columns=_columns(of="jobs"), is_local=True, share=NOTHING),
@@ -307,7 +327,7 @@ def reference_conditions(extent: Extent, name: str) -> list[str]:
         memory_of_kind_exists(of, column, own) if of in columns else memory_exists(MEMORIES_OF_KIND[of], column, own)
         for columns in [TABLES[name].columns]
         for column, of in TABLES[name].references.items()
-        if of != "entity"
+        if of in columns or of in MEMORIES_OF_KIND
     ]
     if extent.user:
         conditions += [entity_exists(column) for column, of in TABLES[name].references.items() if of == "entity"]

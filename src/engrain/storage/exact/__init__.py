@@ -1,0 +1,1 @@
+"""Exact values of an agent: logs of JSON entries, given back as they came."""
