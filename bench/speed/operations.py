@@ -46,6 +46,7 @@ Figures: TypeAlias = dict[str, float]
 LIMIT = 10  # hits of a search: the default
 _AGENT = "assistant"
 _QUESTIONS = 100
+_BUDGET_TOKENS = 1_000
 _BY_TURNS, _ALONE = 600, 150  # turns that are stored one by one
 _MOST_SECONDS = 1.5  # of one kind of search; fewer questions are asked where they take longer
 _ROOT = Path(__file__).parents[2]
@@ -137,6 +138,12 @@ def search(bench: Bench, embedder: Embedder | None) -> Figures:
             figures |= _spread(name, _ask(agent, asked))
         for preset in ("semantic", "keyword"):
             figures |= _spread(f"search_{preset}", _ask(agent, bench.questions, preset=preset))
+        took = per_call(
+            lambda question: agent.context(question, budget_tokens=_BUDGET_TOKENS),
+            bench.questions,
+            most_seconds=_MOST_SECONDS,
+        )
+        figures |= _spread("context", took)
     if embedder is not None:
         with Memory.open(bench.file, embedder=RealQuestions(embedder)) as memory:
             agent = memory.agent(_AGENT)

@@ -47,6 +47,7 @@ TABLE: tuple[Line | str, ...] = (
     Line("search that names a speaker: p95", _figure("search_naming_ms_p95")),
     Line("search by vectors alone: p50", _figure("search_semantic_ms_p50")),
     Line("search by keywords alone: p50", _figure("search_keyword_ms_p50")),
+    Line("context block of 1,000 tokens, vector at hand: p50", _figure("context_ms_p50")),
     Line("search that embeds the question: p50", _figure("search_embedding_ms_p50")),
     Line("  such searches in a second of one core", _figure("recalls_per_core_s")),
     Line("  limit: vector kernels", _figure("kernels_ms_p50")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from engrain.domain.records import Contribution, Explanation, Hit
 from engrain.domain.text.indexing import own_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,20 +35,16 @@ class Share:
     ranks: NDArray[np.int64] | None = None
 
 
-def explain_row(shares: Sequence[Share], row: int) -> tuple[Contribution, ...]:
-    """Make the records of one candidate's contributions, in their order."""
-    given = [
-        Contribution(
-            channel=share.channel,
-            rank=None if share.ranks is None else int(share.ranks[row]),
-            raw=float(share.raws[row]),
-            weight=share.weight,
-            value=float(share.values[row]),
-        )
-        for share in shares
-        if share.is_given[row]
-    ]
-    return tuple(given)
+def explain_rows(shares: Sequence[Share], rows: Sequence[int]) -> list[tuple[Contribution, ...]]:
+    """Make the records of the contributions of some candidates, in their order: of each column at once."""
+    why: list[list[Contribution]] = [[] for _ in rows]
+    for share in shares:
+        ranks = repeat(None) if share.ranks is None else share.ranks[rows].tolist()
+        columns = (share.is_given[rows].tolist(), ranks, share.raws[rows].tolist(), share.values[rows].tolist())
+        for of_row, is_given, rank, raw, value in zip(why, *columns, strict=False):
+            if is_given:
+                of_row.append(Contribution(channel=share.channel, rank=rank, raw=raw, weight=share.weight, value=value))
+    return list(map(tuple, why))
 
 
 def add_up(shares: Sequence[Share]) -> NDArray[np.float64]:
@@ -66,9 +63,9 @@ class Candidates:
     scores: NDArray[np.float64]
     traits: NDArray[Any] | None = None
 
-    def explain(self, row: int) -> Explanation:
-        """The explanation of a score."""
-        return Explanation(preset=self.preset, contributions=explain_row(self.shares, row))
+    def explain(self, rows: Sequence[int]) -> list[Explanation]:
+        """The explanations of some scores."""
+        return [Explanation(preset=self.preset, contributions=why) for why in explain_rows(self.shares, rows)]
 
     def find_id(self, row: int) -> str | None:
         """The id of a memory, where its traits are known."""
@@ -81,12 +78,20 @@ class Candidates:
                 return int(share.ranks[row])
         return math.inf
 
-    def make_hit(self, row: int, memory: MemoryRecord, query_terms: Sequence[str], same: Repeats | None = None) -> Hit:
-        """The hit of one row."""
-        own = set(own_terms(memory))
-        why = Explanation(
-            preset=self.preset,
-            contributions=explain_row(self.shares, row),
-            matched_terms=tuple([term for term in query_terms if term in own]),
-        )
-        return Hit(score=float(self.scores[row]), memory=memory, why=why, repeats=same)
+    def make_hits(
+        self,
+        memories: Mapping[int, MemoryRecord],
+        query_terms: Sequence[str],
+        same: Mapping[int, Repeats] | None = None,
+    ) -> list[Hit]:
+        """The hits of some memories, by row, in their order."""
+        rows = list(memories)
+        scores = self.scores[rows].tolist()
+        placed = zip(memories.items(), scores, explain_rows(self.shares, rows), strict=True)
+        hits = []
+        for (row, memory), score, shares in placed:
+            own = set(own_terms(memory))
+            matched = tuple([term for term in query_terms if term in own])
+            why = Explanation(preset=self.preset, contributions=shares, matched_terms=matched)
+            hits.append(Hit(score=score, memory=memory, why=why, repeats=(same or {}).get(row)))
+        return hits

@@ -206,7 +206,7 @@ def _best_statement(
     memory = None if doc is None else matching.load_matching(snapshot, request, [doc]).get(doc)
     if best is None or memory is None:
         return None
-    return candidates.make_hit(best, memory, terms(query.text))
+    return candidates.make_hits({best: memory}, terms(query.text))[0]
 
 
 def _evidence(
@@ -384,8 +384,7 @@ def _choose(
 
     chosen = sorted(row_of, key=order)[: query.limit]
     query_terms = list(dict.fromkeys(terms(query.text)))
-    found = [candidates.make_hit(row_of[doc], loaded[doc], query_terms, repeated.get(row_of[doc])) for doc in chosen]
-    hits = tuple(found)
+    hits = tuple(candidates.make_hits({row_of[doc]: loaded[doc] for doc in chosen}, query_terms, repeated))
     if not query.explains:
         return hits, ()
     reasons = dict.fromkeys(range(len(candidates.docs)), "below the limit") | refused
@@ -451,9 +450,9 @@ def _list_dropped(candidates: Candidates, reasons: Mapping[int, str]) -> tuple[D
             id=candidates.find_id(row),
             score=float(candidates.scores[row]),
             reason=reasons[row],
-            why=candidates.explain(row),
+            why=why,
         )
-        for row in best
+        for row, why in zip(best, candidates.explain(best), strict=True)
     )
 
 

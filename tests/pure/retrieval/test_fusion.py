@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from engrain.domain.records import Explanation
 from engrain.domain.requests import Candidate
 from engrain.retrieval import fusion
-from engrain.retrieval.candidates import add_up, explain_row
+from engrain.retrieval.candidates import add_up, explain_rows
 from engrain.retrieval.channels import CHANNELS
 from engrain.retrieval.fusion import FUSIONS, RRF_K
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
@@ -51,7 +51,7 @@ def fuse(lists, preset, *, depth):
     """What each channel gave to each candidate, by ref."""
     columns = {name: list_candidates((each.ref, each.raw) for each in found) for name, found in lists.items()}
     docs, shares = fusion.fuse(columns, preset, depth=depth)
-    judged = {ref: explain_row(shares, row) for row, ref in enumerate(docs.tolist())}
+    judged = dict(zip(docs.tolist(), explain_rows(shares, range(len(docs))), strict=True))
     if shares:
         assert dict(zip(judged, add_up(shares), strict=True)) == scores(judged)
     return judged

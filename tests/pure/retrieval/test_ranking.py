@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Explanation
 from engrain.retrieval import ranking
-from engrain.retrieval.candidates import Share, explain_row
+from engrain.retrieval.candidates import Share, explain_rows
 from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals
 from engrain.retrieval.time_expressions import Span
 from tests.support.sample_records import NOON
@@ -44,7 +44,7 @@ def judged(scores, known, weights, text="Which tram?", spans=()):
         return RankingInput(now=NOON, text=text, speakers=["Ana"], spans=spans, traits=as_table(known), scores=so_far)
 
     shares = add_signals([listed(scores)], weights, judging)
-    return {ref: explain_row(shares, row) for row, ref in enumerate(sorted(scores))}
+    return dict(zip(sorted(scores), explain_rows(shares, range(len(scores))), strict=True))
 
 
 def gained(found, ref, name):
