@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engrain.agent.agent import Agent
     from engrain.domain.ports import TokenCounter
     from engrain.domain.records import Fact
+    from engrain.storage.transaction import Transaction
 
 
 def is_of_kind(agent: Agent, id_: str, kind: str) -> bool:
@@ -47,3 +48,17 @@ def facts_about_user(agent: Agent) -> list[Fact]:
 def token_counter(agent: Agent) -> TokenCounter:
     """Return the counter of tokens that the settings name."""
     return enter(agent)[0].count_tokens
+
+
+def find_whose(agent: Agent, id_: str) -> tuple[str, str | None] | None:
+    """Find the agent and the user of an episode of the agent's tenant by its id alone; None where there is none.
+
+    It is no answer to a caller: who may not act for the two is told that there is no such memory.
+    """
+    parts, caller = enter(agent)
+
+    def find(tx: Transaction) -> tuple[str, str | None] | None:
+        found = tx.one("whose_episode", tenant_id=caller.tenant_id, id=id_)
+        return None if found is None else (str(found[0]), str(found[1]) or None)
+
+    return parts.store.inspect(caller.tenant_id, find)

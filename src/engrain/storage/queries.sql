@@ -35,6 +35,10 @@ DELETE FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id;
 -- Erase the keys that are bound to a user
 DELETE FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id;
 
+-- whose_episode --
+-- Find the agent and the user of an episode of a tenant
+SELECT agent, user_id FROM episodes WHERE tenant_id = :tenant_id AND id = :id;
+
 -- erasures_of_users --
 -- List the users of a tenant that were erased, with the time of the last erasure
 SELECT user_id, max(created_at) FROM memory_events

@@ -1,6 +1,9 @@
 """mem0's own client against a memory of ours, over a real socket."""
 
+import json
+import uuid
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import httpx
@@ -134,14 +137,27 @@ class TestOneMemory:
             with pytest.raises(mem0.exceptions.MemoryNotFoundError):
                 again(id_)
 
-    @pytest.mark.parametrize("id_", ["01a202e5-39d9-78ca-aa23-c61b054e8963~dXNlcjphbGljZQ", "x~!!", "~", "x~bm8"])
-    def test_an_id_that_is_none_is_not_found(self, client, mem0, id_):
-        with pytest.raises(mem0.exceptions.MemoryNotFoundError):
-            client.get(id_)
+    def test_an_id_is_a_uuid_alone(self, client):
+        for owner in ({"user_id": "alice"}, {"agent_id": "guide"}, {"run_id": "trip"}):
+            added = client.add(LISBON, **owner)
+            for id_ in (added["results"][0]["id"], added["event_id"]):
+                assert str(uuid.UUID(id_)) == id_
+            changed = client.update(added["results"][0]["id"].upper(), text=OSLO)
+            assert (changed["id"], {name: changed[name] for name in owner}) == (added["results"][0]["id"], owner)
+            assert client.get(changed["id"])["memory"] == OSLO
 
-    def test_what_cannot_be_an_id_is_refused(self, client, mem0):
+    def test_a_memory_of_no_owner_of_mem0s_is_none(self, client, served, mem0):
+        ask = partial(served.server.ask, Authorization=f"Bearer {served.secrets['writer']}")
+        said = json.dumps({"content": "said to an agent"}).encode()
+        made = ask("POST", "/v1/episodes", said, **{"Content-Type": "application/json"}).json
+        for id_ in (made["id"], "01a202e5-39d9-78ca-aa23-c61b054e8963"):
+            with pytest.raises(mem0.exceptions.MemoryNotFoundError):
+                client.get(id_)
+
+    @pytest.mark.parametrize("id_", ["nothing", "01a202e5-39d9-78ca-aa23-c61b054e8963~dXNlcjphbGljZQ", "~"])
+    def test_what_cannot_be_an_id_is_refused(self, client, mem0, id_):
         with pytest.raises(mem0.exceptions.ValidationError, match="no id"):
-            client.get("nothing")
+            client.get(id_)
 
     def test_an_add_is_an_event_that_is_done(self, client, served):
         messages = [{"role": "user", "content": LISBON}, {"role": "assistant", "content": SUNNY}]
@@ -212,6 +228,33 @@ class TestLists:
             {"AND": [{"OR": [{"user_id": {"eq": "alice"}}]}, {"agent_id": {"in": ["guide"]}}]},
         ):
             assert texts(client.search("Lisbon", filters=filters)) == [LISBON]
+
+    def test_choices_and_what_is_left_out(self, client):
+        for number, text in enumerate(("one", "two", "three", "four")):
+            ids = {"agent_id": "a" if number % 2 else "b", "run_id": f"r{number}"}
+            client.add(text, user_id="alice", metadata={"n": number}, timestamp=1_000_000_000 + number * 1_000, **ids)
+        client.add("five", user_id="alice")
+        client.add("bob's", user_id="bob", metadata={"n": 0})
+
+        def listed(**conditions):
+            found = texts(client.get_all(filters={"user_id": "alice", **conditions}))
+            searched = client.search("one two three four five", filters={"AND": [{"user_id": "alice"}, conditions]})
+            assert sorted(texts(searched)) == sorted(found)
+            return found
+
+        assert listed(OR=[{"run_id": "r0"}, {"metadata": {"n": 3}}]) == ["four", "one"]
+        assert listed(OR=[{"agent_id": "a", "metadata": {"n": {"gt": 1}}}, {"run_id": "r2"}]) == ["four", "three"]
+        assert listed(NOT=[{"run_id": "r0"}, {"run_id": "r1"}]) == listed(NOT={"run_id": {"in": ["r0", "r1"]}})
+        assert listed(NOT=[{"run_id": "r0"}, {"run_id": "r1"}]) == ["five", "four", "three"]
+        assert listed(NOT=[{"agent_id": "*"}]) == ["five"]
+        assert listed(NOT=[{"OR": [{"agent_id": "a"}, {"metadata": {"n": 0}}]}]) == ["five", "three"]
+        assert listed(OR=[{"AND": [{"agent_id": "b"}, {"NOT": [{"run_id": "r0"}]}]}, {"run_id": "r1"}]) == [
+            "three",
+            "two",
+        ]
+        assert listed(NOT=[{"created_at": {"gte": "2001-09-09T02:00:00Z"}}]) == ["one"]
+        assert listed(OR=[{"user_id": "bob"}, {"run_id": "r1"}]) == ["two"]
+        assert listed(AND=[{"OR": [{"user_id": "bob"}, {"user_id": "alice"}]}, {"run_id": "r1"}]) == ["two"]
 
     def test_metadata_is_compared_by_operators(self, client):
         for text, own in {
@@ -293,6 +336,12 @@ class TestOwnersAreApart:
             {"OR": [{"user_id": "alice"}, {"user_id": "bob"}]},
             {"AND": [{"user_id": "alice"}, {"user_id": "bob"}]},
             {"NOT": [{"user_id": "alice"}]},
+            {"user_id": "alice", "NOT": []},
+            {"user_id": "alice", "OR": {"run_id": "r"}},
+            {"user_id": "alice", "OR": [{"run_id": "r"}, {}]},
+            {"user_id": "alice", "NOT": [{"categories": {"contains": "travel"}}]},
+            {"user_id": "alice", "OR": [{"run_id": "r"}, {"metadata": {"k": {"in": 1}}}]},
+            {"user_id": "alice", "OR": [{"run_id": "r"}, {"created_at": "yesterday"}]},
             {"user_id": {"in": ["alice", "bob"]}},
             {"user_id": {"ne": "bob"}},
             {"user_id": "alice", "metadata": {"k": {"gt": 1, "other": 2}}},
@@ -392,13 +441,15 @@ class TestKeys:
         assert [each["name"] for each in served.alices.users()["results"]] == ["alice"]
         for call in (
             lambda: search(served.alices, "May", user="bob"),
-            lambda: served.alices.get(bobs),
-            lambda: served.alices.delete(bobs),
             lambda: served.alices.delete_all(user_id="bob"),
             lambda: served.alices.add(LISBON, user_id="bob"),
         ):
             with pytest.raises(mem0.exceptions.AuthenticationError):
                 call()
+        for call in (served.alices.get, served.alices.history, served.alices.delete):
+            with pytest.raises(mem0.exceptions.MemoryNotFoundError):  # nor is it told that there is one
+                call(bobs)
+        assert client.get(bobs)["memory"] == OSLO
 
     def test_another_tenant_sees_nothing(self, client, served, mem0):
         id_ = client.add(LISBON, user_id="alice")["results"][0]["id"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import uuid
 from dataclasses import dataclass
@@ -107,16 +105,16 @@ def ids_of(memory: Episode) -> dict[str, str]:
     ours = memory.metadata.get(OURS)
     if isinstance(ours, dict) and isinstance(ours.get("ids"), dict):
         return {name: str(value) for name, value in ours["ids"].items()}
-    owner = owner_of(memory)
-    return {f"{owner.kind}_id": owner.name}
+    owner = owner_of(memory.agent, memory.user_id)
+    return {} if owner is None else {f"{owner.kind}_id": owner.name}
 
 
-def owner_of(memory: Episode) -> Owner:
-    """Return the owner of a memory: its user, or the one that its agent stands for."""
-    if memory.user_id is not None:
-        return Owner(kind="user", name=memory.user_id)
-    kind, _, name = memory.agent.partition(":")
-    return Owner(kind=kind, name=name)
+def owner_of(agent: str, user: str | None) -> Owner | None:
+    """Return the owner of a memory of an agent and a user: the user, or the one that the agent stands for, if any."""
+    if user is not None:
+        return Owner(kind="user", name=user)
+    kind, _, name = agent.partition(":")
+    return Owner(kind=kind, name=name) if name and kind in OWNERS else None
 
 
 def event_of(memory: Episode) -> str | None:
@@ -135,37 +133,16 @@ def end_of(memory: Episode) -> str | None:
     return memory.expires_at.date().isoformat()
 
 
-def outer_id(owner: Owner, id_: str) -> str:
-    """Make the id of a memory for clients, who name an id alone: ours, with its owner."""
-    return f"{id_}~{base64.urlsafe_b64encode(owner.key.encode()).decode().rstrip('=')}"
-
-
-def inner_id(id_: str) -> tuple[Owner, str]:
-    """Split a client's id into the owner and our id.
+def parse_id(id_: str) -> str:
+    """Return a client's id as ours.
 
     Raises:
-        NotFound: it is none of ours.
         InvalidInput: it cannot be an id.
     """
-    if "~" not in id_ and not _is_uuid(id_):
-        raise InvalidInput(f"{id_!r:.120} is no id of a memory")
-    inner, _, encoded = id_.partition("~")
     try:
-        agent = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
-    except (binascii.Error, ValueError) as error:
-        raise no_memory(id_) from error
-    kind, separator, name = agent.partition(":")
-    if not inner or not name or not separator or kind not in OWNERS:
-        raise no_memory(id_)
-    return Owner(kind=kind, name=name), inner
-
-
-def _is_uuid(id_: str) -> bool:
-    try:
-        uuid.UUID(id_)
-    except ValueError:
-        return False
-    return True
+        return str(uuid.UUID(id_))
+    except ValueError as error:
+        raise InvalidInput(f"{id_!r:.120} is no id of a memory") from error
 
 
 def no_memory(id_: str) -> NotFound:
@@ -185,7 +162,7 @@ def to_document(memory: Episode, *, score: float | None = None) -> Json:
     first = {"root": memory.id, "created_at": memory.created_at.isoformat(), **(ours if isinstance(ours, dict) else {})}
     own = {name: value for name, value in memory.metadata.items() if name != OURS}
     document = {
-        "id": outer_id(owner_of(memory), str(first["root"])),
+        "id": str(first["root"]),
         "memory": memory.content,
         **{field: ids.get(field) for field in IDS},
         "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),

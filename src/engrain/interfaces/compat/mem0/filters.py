@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from engrain.domain import checks
 from engrain.domain.access.scopes import user_scope
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import Episode
 
 Json = dict[str, Any]
+Condition: TypeAlias = "Callable[[Episode], bool]"
 
 # The first of these that a request names owns the memory; the others say more of it.
 OWNERS = ("user", "agent", "app", "run")
@@ -66,13 +67,16 @@ class Selection:
     tags: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()  # on metadata, OR and NOT, which no search of ours has
+
+    @property
+    def has_conditions(self) -> bool:
+        """True if a search finds more than is selected."""
+        return bool(self.conditions)
 
     def matches(self, memory: Episode) -> bool:
-        """Tell whether a memory is the owner's and has the metadata, which no search of ours filters by."""
-        return memory.scope == self.owner.scope and all(
-            _meets(memory.metadata.get(name), wanted) for name, wanted in self.metadata.items()
-        )
+        """Tell whether a memory is the owner's and meets all conditions."""
+        return memory.scope == self.owner.scope and all(meets(memory) for meets in self.conditions)
 
 
 def select_owner(ids_by_name: Mapping[str, Any]) -> Selection:
@@ -103,18 +107,16 @@ def parse_filters(filters: object, *, takes_metadata: bool = False) -> Selection
     conditions = list(_conditions(filters))
     base = select_owner(_ids_of_filter(conditions))
     sessions = base.sessions
-    metadata: Json = {}
+    more: list[Condition] = []
     bounds: dict[str, datetime] = {}
     for name, value in conditions:
         match name:
             case "run_id" if isinstance(value, dict):
                 sessions = checks.names(_run_ids(name, value), name=name)
-            case "metadata":
-                metadata |= _metadata_conditions(value)
             case "created_at":
                 bounds |= _interval(value)
-            case _ if takes_metadata and name not in IDS:
-                metadata |= _metadata_conditions({name: value})
+            case _ if name in {"OR", "NOT", "metadata"} or (takes_metadata and name not in IDS):
+                more.append(_condition(name, value, takes_metadata=takes_metadata))
             case _ if name not in IDS or not isinstance(value, str):
                 raise InvalidInput(f"filter {name!r:.80} with {value!r:.80} is not supported here")
     return Selection(
@@ -122,7 +124,7 @@ def parse_filters(filters: object, *, takes_metadata: bool = False) -> Selection
         ids=base.ids,
         sessions=sessions,
         tags=base.tags,
-        metadata=metadata,
+        conditions=tuple(more),
         **bounds,
     )
 
@@ -136,25 +138,67 @@ def _exact_name(value: object, *, name: str) -> str:
 
 
 def _conditions(filters: object) -> Iterable[tuple[str, Any]]:
-    """Yield name and value of every condition.
+    """Yield name and value of every condition that all memories must meet, OR and NOT among them.
 
     Raises:
-        InvalidInput: no object, or OR and NOT, which are not supported.
+        InvalidInput: no object, or AND or OR without a list.
     """
     if not isinstance(filters, dict) or not filters:
         raise InvalidInput(f"filters must be an object that names one of {', '.join(IDS)}")
     for name, value in filters.items():
-        if name == "AND":
-            if not isinstance(value, list):
-                raise InvalidInput("AND takes a list of filters")
-            for condition in value:
+        if name == "AND" or (name == "OR" and isinstance(value, list) and len(value) == 1):
+            for condition in _branches(name, value):
                 yield from _conditions(condition)
-        elif name == "OR" and isinstance(value, list) and len(value) == 1:
-            yield from _conditions(value[0])
-        elif name in {"OR", "NOT"}:
-            raise InvalidInput(f"{name} is not supported in filters; ask once for each")
         else:
             yield name, _single(value) if name in IDS else value
+
+
+def _branches(name: str, value: object) -> list[Any]:
+    """Return the filters that AND, OR or NOT is said of; NOT may be said of one alone."""
+    if name == "NOT" and isinstance(value, dict):
+        return [value]
+    if not isinstance(value, list) or not value:
+        raise InvalidInput(f"{name} takes a list of filters")
+    return value
+
+
+def _condition(name: str, value: object, *, takes_metadata: bool) -> Condition:
+    """Make a condition of its name and value; NOT holds where none of its filters does.
+
+    Raises:
+        InvalidInput: it is not supported: a filter is never ignored.
+    """
+    if name in {"AND", "OR", "NOT"}:
+        branches = [_all_of(branch, takes_metadata=takes_metadata) for branch in _branches(name, value)]
+        several = all if name == "AND" else any
+        return lambda memory: several(meets(memory) for meets in branches) != (name == "NOT")
+    if name in IDS:
+        wanted = _metadata_conditions({name: value})[name]
+        return lambda memory: _meets(_ids_of(memory).get(name), wanted)
+    if name == "created_at":
+        bounds = _interval(value)
+        since, until = bounds.get("since"), bounds.get("until")
+        return lambda memory: (
+            (since is None or memory.event_time >= since) and (until is None or memory.event_time < until)
+        )
+    if name != "metadata" and not takes_metadata:
+        raise InvalidInput(f"filter {name!r:.80} with {value!r:.80} is not supported here")
+    by_key = _metadata_conditions(value if name == "metadata" else {name: value})
+    return lambda memory: all(_meets(memory.metadata.get(key), wanted) for key, wanted in by_key.items())
+
+
+def _all_of(filters: object, *, takes_metadata: bool) -> Condition:
+    if not isinstance(filters, dict) or not filters:
+        raise InvalidInput("AND, OR and NOT take lists of filters, each an object that is not empty")
+    conditions = [_condition(name, value, takes_metadata=takes_metadata) for name, value in filters.items()]
+    return lambda memory: all(meets(memory) for meets in conditions)
+
+
+def _ids_of(memory: Episode) -> Mapping[str, Any]:
+    """Return the ids that a memory was added with, its user among them."""
+    ours = memory.metadata.get(OURS)
+    ids = ours.get("ids") if isinstance(ours, dict) else None
+    return {"user_id": memory.user_id, **(ids if isinstance(ids, dict) else {})}
 
 
 def _single(value: Any) -> Any:

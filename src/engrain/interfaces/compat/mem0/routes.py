@@ -19,9 +19,10 @@ from fastapi.routing import APIRoute
 
 from engrain.domain import checks
 from engrain.domain.records import KINDS, Episode, Kind
-from engrain.errors import EngrainError, Forbidden, InvalidInput, NotFound
+from engrain.errors import EngrainError, InvalidInput, NotFound
 from engrain.interfaces.compat.mem0 import conversion, filters
 from engrain.interfaces.compat.mem0.filters import Json, Owner, Selection
+from engrain.interfaces.compat.mem0.owners import agent_of, check_owner, load_live, load_versions, may_act_for
 from engrain.interfaces.http.problems import problem_of
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
 
@@ -129,7 +130,10 @@ def add(identity: Identified, body: Posted) -> Json:
 
 
 def add_messages(identity: RequestIdentity, body: Json) -> tuple[str, list[Json], list[Json]]:
-    """Store the messages of an add; return the id of the event, what became of each, and what was learned."""
+    """Store the messages of an add; return the id of the event, what became of each, and what was learned.
+
+    The id is that of the first memory: by it alone the owner is found.
+    """
     fields = conversion.supported_fields(body, _ADD)
     named = fields.get("filters") or {}
     if not isinstance(named, dict):
@@ -147,7 +151,7 @@ def add_messages(identity: RequestIdentity, body: Json) -> tuple[str, list[Json]
     _register(identity, where.owner)
     added = agent.add([message.arguments for message in messages], learn=conversion.learning_time(body), **about)
     learned = [{"id": memory.id, "memory": memory.content} for memory in added.learned]
-    return conversion.outer_id(where.owner, event), [_addition(episode) for episode in added.episodes], learned
+    return added.episodes[0].id, [_addition(episode) for episode in added.episodes], learned
 
 
 def _addition(episode: Episode) -> Json:
@@ -159,9 +163,10 @@ def _addition(episode: Episode) -> Json:
 @require("reader")
 def get_event(identity: Identified, event_id: str) -> Json:
     """Return what became of an add: it was done when it was answered."""
-    owner, event = conversion.inner_id(event_id)
+    owner, (first, *_) = load_versions(identity, event_id)
     own = _all(identity, filters.select_owner({f"{owner.kind}_id": owner.name}))
-    added = [episode for episode in reversed(own) if conversion.event_of(episode) == event]
+    event = conversion.event_of(first)
+    added = [episode for episode in reversed(own) if event is not None and conversion.event_of(episode) == event]
     if not added:
         raise NotFound(f"there is no event {event_id:.120}, or what it added is gone")
     at = min(conversion.to_document(episode)["created_at"] for episode in added)
@@ -234,7 +239,7 @@ def paged(documents: Sequence[Json], page: int, page_size: int, *, path: str) ->
 @require("reader")
 def get(identity: Identified, memory_id: str) -> Json:
     """Return the current version of a memory."""
-    return conversion.to_document(_live(identity, memory_id, _versions(identity, memory_id)))
+    return conversion.to_document(load_live(identity, memory_id)[1])
 
 
 @router.put("/v1/memories/{memory_id}/")
@@ -258,7 +263,7 @@ def delete(identity: Identified, memory_id: str) -> Json:
 @require("reader")
 def history(identity: Identified, memory_id: str) -> list[Json]:
     """List the events of a memory, oldest first."""
-    return conversion.list_events(_versions(identity, memory_id), identity.memory.now)
+    return conversion.list_events(load_versions(identity, memory_id)[1], identity.memory.now)
 
 
 @router.delete("/v1/memories/")
@@ -310,12 +315,12 @@ def users(identity: Identified) -> Json:
             "id": note.id,
             "type": owner.kind,
             "name": owner.name,
-            "total_memories": _agent_of(identity, owner).stats().episodes.total,
+            "total_memories": agent_of(identity, owner).stats().episodes.total,
             "created_at": note.created_at.isoformat(),
             "updated_at": note.updated_at.isoformat(),
         }
         for note, owner in owners
-        if _may_act_for(identity, owner)
+        if may_act_for(identity, owner)
     ]
     return {"count": len(documents), "next": None, "previous": None, "results": documents}
 
@@ -325,7 +330,7 @@ def users(identity: Identified) -> Json:
 def delete_user(identity: Identified, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
     where = filters.select_owner({f"{checks.choice(kind, filters.OWNERS, name='entity type')}_id": name})
-    _check(identity, where.owner)
+    check_owner(identity, where.owner)
     agent = _agent(identity, where)
     while own := _own(identity, agent, where.owner):
         agent.erase(own)
@@ -336,25 +341,7 @@ def delete_user(identity: Identified, kind: str, name: str) -> Json:
 
 
 def _agent(identity: RequestIdentity, where: Selection) -> "Agent":
-    return _agent_of(identity, where.owner, session=where.ids.get("run_id"))
-
-
-def _agent_of(identity: RequestIdentity, owner: Owner, *, session: str | None = None) -> "Agent":
-    _check(identity, owner)
-    return identity.agent_named(owner.agent, user=owner.user, session=session)
-
-
-def _check(identity: RequestIdentity, owner: Owner) -> None:
-    grant = identity.grant
-    if not _may_act_for(identity, owner):
-        whom = [f"{kind} {name!r:.80}" for kind, name in (("agent", grant.agent), ("user", grant.user_id)) if name]
-        raise Forbidden(f"the key speaks for the {' and the '.join(whom)} alone, not for {owner.key!r:.80}")
-
-
-def _may_act_for(identity: RequestIdentity, owner: Owner) -> bool:
-    """Whether the key is neither another agent's nor another user's."""
-    grant = identity.grant
-    return grant.agent in (None, owner.agent) and grant.user_id in (None, owner.user)
+    return agent_of(identity, where.owner, session=where.ids.get("run_id"))
 
 
 def _register_of(identity: RequestIdentity, user: str | None) -> Any:
@@ -380,8 +367,8 @@ def _narrowing(where: Selection) -> dict[str, Any]:
 
 
 def _enough(identity: RequestIdentity, where: Selection, most: int) -> int:
-    """Return how many hits to search for, so that `most` are left after the metadata filter."""
-    return _most(identity) if where.metadata else min(most, _most(identity))
+    """Return how many hits to search for, so that `most` are left after the conditions that no search has."""
+    return _most(identity) if where.has_conditions else min(most, _most(identity))
 
 
 def _most(identity: RequestIdentity) -> int:
@@ -412,34 +399,9 @@ def _list_all(agent: "Agent", kinds: Sequence[Kind], *, most: int, **narrowing: 
         narrowing["until"] = fresh[-1].happened_at + _JUST_AFTER
 
 
-def _versions(identity: RequestIdentity, memory_id: str) -> list[Episode]:
-    """Return every version of a memory, oldest first.
-
-    Raises:
-        NotFound: no such memory is the owner's.
-    """
-    owner, inner = conversion.inner_id(memory_id)
-    agent = _agent_of(identity, owner)
-    first = agent.get(inner)
-    if not isinstance(first, Episode) or first.scope != owner.scope:
-        raise conversion.no_memory(memory_id)
-    later = [agent.get(link.source_id) for link in agent.links(inner, direction="incoming", relation="supersedes")]
-    episodes = (record for record in later if isinstance(record, Episode))
-    return [first, *sorted(episodes, key=lambda episode: episode.created_at)]
-
-
-def _live(identity: RequestIdentity, memory_id: str, versions: Iterable[Episode]) -> Episode:
-    now = identity.memory.now
-    live = [version for version in versions if version.is_live(now)]
-    if not live:
-        raise conversion.no_memory(memory_id)
-    return live[-1]
-
-
 def _update(identity: RequestIdentity, memory_id: str, changes: Json, *, ends: Any = ...) -> Json:
-    versions = _versions(identity, memory_id)
-    old = _live(identity, memory_id, versions)
-    agent = _agent_of(identity, conversion.inner_id(memory_id)[0])
+    owner, old, versions = load_live(identity, memory_id)
+    agent = agent_of(identity, owner)
     text = changes.get("text", old.content)
     own = changes.get("metadata", {name: value for name, value in old.metadata.items() if name != filters.OURS})
     now = identity.memory.now
@@ -462,13 +424,11 @@ def _update(identity: RequestIdentity, memory_id: str, changes: Json, *, ends: A
 
 
 def _forget(identity: RequestIdentity, memory_id: str) -> None:
-    now = identity.memory.now
-    live = [version for version in _versions(identity, memory_id) if version.is_live(now)]
-    if not live:
-        raise conversion.no_memory(memory_id)
-    agent = _agent_of(identity, conversion.inner_id(memory_id)[0])
-    for version in live:
-        agent.forget(version.id)
+    owner, _, versions = load_live(identity, memory_id)
+    agent, now = agent_of(identity, owner), identity.memory.now
+    for version in versions:
+        if version.is_live(now):
+            agent.forget(version.id)
 
 
 def _batch(identity: RequestIdentity, body: Json) -> list[Json]:
@@ -487,7 +447,7 @@ def _batch(identity: RequestIdentity, body: Json) -> list[Json]:
         if entry.get("text"):
             checks.content(entry["text"])
         conversion.make_metadata(entry.get("metadata") or None, {}, ends=None)
-        _live(identity, entry["memory_id"], _versions(identity, entry["memory_id"]))
+        load_live(identity, entry["memory_id"])
     return named
 
 
