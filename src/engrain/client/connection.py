@@ -80,7 +80,7 @@ class Connection:
             raise InvalidInput(
                 "key is no access key: it is printable ASCII without blanks, as engrain keys create shows"
             )
-        self._url = address.url
+        self.url = address.url
         self._timeout_s = timeout_s
         self._closed = threading.Event()
         self._http = httpx2
@@ -108,7 +108,7 @@ class Connection:
         """Send a request and pass its answer to `receive` in pieces, anew at each attempt; return its report."""
 
         def read(response: Response) -> Any:
-            receive(response.iter_raw(256 * 1024))
+            receive(response.iter_bytes(256 * 1024))
             return json.loads(response.headers["Engrain-Report"])
 
         return self._retry(request, read)
@@ -168,7 +168,10 @@ class Connection:
         )
 
     def _unreachable(self, what: str, error: Exception) -> DatabaseUnreachable:
-        return DatabaseUnreachable(f"the server at {self._url} {what} ({type(error).__name__}); look whether it runs")
+        # Of these messages only the ones about connecting are sure to quote nothing that was sent.
+        about = f": {error}" if isinstance(error, self._http.ConnectError) else ""
+        kind = type(error).__name__
+        return DatabaseUnreachable(f"the server at {self.url} {what} ({kind}{about}); look whether it runs")
 
     def _read_json(self, response: Response) -> Any:
         content = response.read()
@@ -197,8 +200,8 @@ class Connection:
         kind = response.headers.get("Content-Type", "no type").partition(";")[0]
         status = response.status_code
         if _REDIRECT_FROM <= status < _FAULT_FROM:
-            return DatabaseUnreachable(f"{self._url} redirects ({status}) to another address; open that one")
-        return DatabaseUnreachable(f"{self._url} answered {status} ({kind:.40}), as no engrain server does")
+            return DatabaseUnreachable(f"{self.url} redirects ({status}) to another address; open that one")
+        return DatabaseUnreachable(f"{self.url} answered {status} ({kind:.40}), as no engrain server does")
 
 
 def _unknown(request: Request, error: EngrainError) -> OutcomeUnknown:

@@ -25,7 +25,7 @@ from engrain.client.hooks import RemoteOutbox
 from engrain.client.requests import Request, build_request, check_tenant, identity_headers
 from engrain.domain import checks
 from engrain.domain.records import Caller
-from engrain.errors import EngrainError, InvalidInput
+from engrain.errors import DatabaseUnreachable, EngrainError, InvalidInput
 from engrain.portability.sealed_files import create_file, write_errors
 from engrain.service import Memory
 from engrain.verbs.signatures import owner_of, signature
@@ -63,11 +63,19 @@ def open_remote(location: str, *, key: str | None, timeout_s: float | None) -> M
     seconds = checks.number(limit_s, name="timeout_s", low=0.001, high=86_400)
     connection = Connection(parse_address(location), key, timeout_s=seconds)
     try:
-        document = connection.send(Request(verb="caller", method="GET", path="/v1/caller"), retries=False)
-        return RemoteMemory(connection, decode(Caller, document))
+        return RemoteMemory(connection, _load_caller(connection))
     except BaseException:
         connection.close()
         raise
+
+
+def _load_caller(connection: Connection) -> Caller:
+    """Ask the server as whom it takes the key, which shows that it is one of ours."""
+    document = connection.send(Request(verb="caller", method="GET", path="/v1/caller"), retries=False)
+    if not isinstance(document, dict) or "tenant_id" not in document:
+        raise DatabaseUnreachable(f"{connection.url} answers, but not as an engrain server does; check the address")
+    caller: Caller = decode(Caller, document)
+    return caller
 
 
 def _call(connection: Connection, verb: str, caller: Caller | None, arguments: dict[str, Any]) -> Any:

@@ -262,12 +262,27 @@ class TestItsRetries:
         ("answer", "says"),
         [
             (b"200 OK\r\nContent-Length: 5\r\n\r\nhello", "as no engrain server does"),
+            (b"200 OK\r\nContent-Length: 2\r\n\r\n{}", "not as an engrain server does"),
             (b"301 Moved\r\nLocation: https://example.org\r\nContent-Length: 0\r\n\r\n", "redirects"),
         ],
     )
     def test_another_program_at_the_address_is_told_apart(self, answer, says):
         with CannedServer(b"HTTP/1.1 " + answer) as address, pytest.raises(DatabaseUnreachable, match=says):
             Memory.open(address)
+
+    def test_a_server_that_does_not_answer_is_left_in_time(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            with pytest.raises(DatabaseUnreachable, match="did not answer within"):
+                Memory.open(address, timeout_s=0.2)
+
+    def test_a_server_behind_a_path_is_asked_there(self):
+        answer = b'HTTP/1.1 200 OK\r\nContent-Length: 37\r\n\r\n{"tenant_id": "acme", "agent": "ana"}'
+        server = CannedServer(answer)
+        with server as address, Memory.open(f"{address}/memory/v1/", key="k") as memory:
+            assert memory.agent().caller == Caller(tenant_id="acme", agent="ana")
+        assert server.heard.startswith(b"GET /memory/v1/caller HTTP/1.1\r\n")
+        assert b"authorization: bearer k\r\n" in server.heard.lower()
 
     def test_a_busy_server_is_asked_again(self, tmp_path):
         with (
@@ -299,7 +314,7 @@ class CannedServer:
     def _serve(self):
         client, _ = self._listener.accept()
         with client:
-            client.recv(65_536)
+            self.heard = client.recv(65_536)
             client.sendall(self._answer)
 
 
