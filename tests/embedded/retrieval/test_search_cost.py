@@ -9,11 +9,12 @@ import pytest
 
 import engrain
 from engrain import Memory
+from engrain.errors import EngineUnavailable
 from tests.support.sample_search import WORDS, vector_of
 from tests.support.sqlite_statements import statements
 
 OWN = str(Path(engrain.__file__).parent)
-MOST_CALLS = 690
+MOST_CALLS = 670
 MOST_STATEMENTS = 5
 
 
@@ -66,3 +67,33 @@ def test_a_recall_takes_few_statements_and_reads_no_content_but_the_winners(agen
         assert len(agent.recall("What about the tram and the river?", limit=10)) == 10
     assert len(ran) <= MOST_STATEMENTS, "\n".join(ran)
     assert sum("content" in statement for statement in ran) == 1
+
+
+def test_a_question_that_was_asked_before_takes_its_vector_from_the_cache_and_no_thread(agent):
+    asked = [count_calls(lambda: agent.recall("Was the river wide?")) for _ in range(2)]
+    assert ["Workers.start" in calls for calls in asked] == [True, False]
+    first, again = (agent.recall(question) for question in ("Was the river wide?", "Was the river wide?"))
+    assert [hit.why for hit in again] == [hit.why for hit in first]
+
+
+def test_a_question_whose_cache_cannot_be_asked_is_embedded_as_any_other(tmp_path):
+    class Away(Words):
+        """An embedder whose service goes away after it was asked for its dimensions."""
+
+        is_away = False
+
+        @property
+        def dims(self):
+            if self.is_away:
+                raise EngineUnavailable("the service does not answer")
+            return Words.dims
+
+    embedder = Away()
+    with Memory.open(tmp_path / "agent.db", embedder=embedder) as memory:
+        agent = memory.agent("aide")
+        agent.observe("The tram by the river.")
+        memory.flush()
+        embedder.is_away = True
+        answer = agent.recall("tram")
+        assert len(answer) == 1
+        assert [reason.code for reason in answer.degraded] == ["embedder_unavailable"]

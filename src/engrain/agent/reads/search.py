@@ -128,7 +128,7 @@ def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
         return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
     has_waited = not parts.queue.is_idle and not _catch_up(parts, parts.store.read(caller, count_waiting))
     return QueryEmbedding(
-        begin=lambda text: parts.workers.start(lambda: _embed(embedder, text)),
+        begin=lambda text: _begin_embedding(parts, embedder, text),
         catch_up=lambda waiting: not has_waited and _catch_up(parts, waiting),
     )
 
@@ -138,6 +138,17 @@ def _catch_up(parts: Parts, waiting: int) -> bool:
     if waiting:
         parts.queue.announce()  # another process may have left them
     return waiting <= _WORTH_WAITING_FOR and parts.queue.wait(parts.settings.embedding.wait_s)
+
+
+def _begin_embedding(parts: Parts, embedder: Embedder, text: str) -> Callable[[], NDArray[np.float32] | Degraded]:
+    """Begin to embed a question in a worker; one that is cached takes no thread."""
+    from engrain.engines.embedders.cache import CachingEmbedder
+
+    try:
+        cached = embedder.find(text, role="query") if isinstance(embedder, CachingEmbedder) else None
+    except EngineUnavailable:  # said of the answer, by what embeds it
+        cached = None
+    return parts.workers.start(lambda: _embed(embedder, text)) if cached is None else lambda: cached
 
 
 def _embed(embedder: Embedder, text: str) -> NDArray[np.float32] | Degraded:

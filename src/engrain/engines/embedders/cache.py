@@ -64,6 +64,14 @@ class CachingEmbedder:
         # The caller's own array: a change to it does not reach the cache.
         return np.array([cached[key] for key in keys], np.float32).reshape(len(keys), dims)
 
+    def find(self, text: str, *, role: EmbedRole) -> NDArray[np.float32] | None:
+        """Find the cached vector of a text; None where it is to be embedded."""
+        row = self._rows.get(self._key(text, role, self.dims))
+        if row is None:
+            return None
+        metrics.count("embedding_cache_hits")
+        return row.copy()
+
     def _key(self, text: str | None, role: EmbedRole, dims: int) -> str:
         identity = f"{self.name}\0{dims}\0{role}\0{text or ' '}"
         return hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
