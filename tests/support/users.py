@@ -15,6 +15,7 @@ def live(memory):
             agent.rules.mark_harmful(rule.id, f"named the secret of {user}")
             agent.notes.save("secret", f"kept for {user}")
             agent.working.append(f"a secret of {user}")
+            agent.log("chat").append([{"secret": f"in the log of {user}"}])
         memory.keys.create(role="writer", user=user)
     memory.agent("assistant").observe("Nobody told a secret.")
     memory.flush()
@@ -25,7 +26,16 @@ def rows_of(memory, user):
     store = memory.parts.store
     tables = "namespaces episodes speakers sessions_consolidations facts rules memory_entities memory_events entities"
     found = {}
-    for table in [*tables.split(), "entity_names", "entity_trigrams", "runs", "access_keys", "tombstones"]:
+    for table in [
+        *tables.split(),
+        "entity_names",
+        "entity_trigrams",
+        "log_sessions",
+        "log_entries",
+        "runs",
+        "access_keys",
+        "tombstones",
+    ]:
         statement = f"SELECT * FROM {table} WHERE user_id = :user_id"
         found[table] = store.inspect(None, lambda tx, asked=statement: tx.ask(asked, {"user_id": user}))
     return {table: len(rows) for table, rows in found.items() if rows}
