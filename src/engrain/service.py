@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent.agent import Agent
-from engrain.agent.maintenance import Maintenance
+from engrain.agent.operations.event_log import EventLog
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
@@ -50,7 +50,7 @@ def utc_now() -> datetime:
 
 
 @instrument()
-class Memory(Maintenance):
+class Memory(EventLog):
     """A long-term memory: owns the database, the engines and the background work. Thread-safe; close it when done."""
 
     def __init__(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
 from engrain.domain.ids import IdSource
+from engrain.domain.memories.trust import TRUST_LEVELS
 from engrain.domain.records import KINDS, ROLES, VALIDITIES, Caller, Entity, Episode, Explanation, Fact, Hit, Link, Rule
 from engrain.domain.requests import Act, Request
 
@@ -87,7 +88,7 @@ EPISODES = st.builds(
     event_time=MOMENTS,
     created_at=MOMENTS,
     expires_at=st.none() | MOMENTS,
-    metadata=st.sampled_from([{}, {}, {"hidden": True}, {"hidden": "yes"}]),
+    metadata=st.sampled_from([{}, {}, {"hidden": True}, {"hidden": "yes"}, {"trust": "import"}, {"trust": "odd"}]),
     tags=several(_TAGS),
 )
 FACTS = st.builds(
@@ -101,7 +102,7 @@ FACTS = st.builds(
     created_at=MOMENTS,
     valid_from=st.none() | MOMENTS,
     invalidated_at=st.none() | MOMENTS,
-    metadata=st.sampled_from([{}, {}, {"hidden": True}]),
+    metadata=st.sampled_from([{}, {}, {"hidden": True}, {"trust": "tool"}, {"trust": "import"}]),
     tags=several(_TAGS),
 )
 RULES = st.builds(
@@ -127,6 +128,7 @@ FILTERS = st.builds(
     categories=several(st.sampled_from(["fact", "task"])),
     tags=several(_TAGS),
     standing=st.booleans(),
+    trust=several(st.sampled_from(TRUST_LEVELS)),
     since=st.none() | MOMENTS,
     until=st.none() | MOMENTS,
     as_of=st.none() | MOMENTS,

@@ -864,6 +864,13 @@ export interface SavedFacts {
   repeated: number;
 }
 
+/** Outcome of sealing: how many events and seals, and the hash of the last seal, to be kept elsewhere. */
+export interface SealReport {
+  events: number;
+  seals: number;
+  head: string | null;
+}
+
 /** Answer at the end of a session: `pending` episodes wait to be consolidated, as far as they could be counted. */
 export interface SessionEnd {
   session: string;
@@ -941,6 +948,17 @@ export interface UserErasure {
   dry_run: boolean;
 }
 
+/** Outcome of a verification of the sealed events. */
+export interface Verification {
+  sealed: number;
+  erased: number;
+  unsealed: number;
+  late: number;
+  head: string | null;
+  broken: string | null;
+  reason: "changed" | "missing" | "seal_changed" | "seal_missing" | "other_key" | "head_missing" | null;
+}
+
 /** An agent's episodes, of one user or of none, that wait for another attempt after a failure. */
 export interface WaitingBacklog {
   tenant_id: string;
@@ -978,13 +996,13 @@ export interface ObserveArguments {
   role?: "user" | "assistant" | "tool" | "system";
   /** Name of whoever said it. */
   speaker?: string | null;
-  /** Name of the conversation; the current one if left out. */
+  /** Name of the conversation; else the current one. */
   session?: string | null;
   /** Time it happened, ISO 8601 or words; now if left out. */
   event_time?: string | null;
   /** Importance, 0 to 10; told from its words if left out. */
   importance?: number | null;
-  /** Days until it expires; the setting `episodes.ttl_days` if left out. */
+  /** Days until it expires; else the setting `episodes.ttl_days`. */
   ttl_days?: number | null;
   /** Number of tokens it took. */
   tokens?: number | null;
@@ -1006,11 +1024,11 @@ export interface AddArguments {
   messages: Array<ChatMessageInput>;
   /** Learn from them now, in the background, or later (when `consolidate` runs). `"now"` if left out. */
   learn?: "now" | "background" | "later";
-  /** Name of the conversation; the current one if left out. */
+  /** Name of the conversation; else the current one. */
   session?: string | null;
   /** Time it happened, ISO 8601 or words; now if left out. */
   event_time?: string | null;
-  /** Days until it expires; the setting `episodes.ttl_days` if left out. */
+  /** Days until it expires; else the setting `episodes.ttl_days`. */
   ttl_days?: number | null;
   /** Tags to file it under. */
   tags?: Array<string> | null;
@@ -1923,6 +1941,19 @@ export interface EraseUserArguments {
   dry_run?: boolean;
 }
 
+/** Arguments of `seal_events`. */
+export interface SealEventsArguments {
+  /** Also events that are older than the last seal. `false` if left out. */
+  late?: boolean;
+}
+
+/** Arguments of `verify_events`. */
+export interface VerifyEventsArguments {
+  /** Hash of a seal that was kept elsewhere. */
+  head?: string | null;
+}
+
+
 /** Arguments of `runs`. */
 export interface RunsArguments {
   /** Only runs of this kind. */
@@ -2307,6 +2338,12 @@ export interface Verbs {
   exportUser(args: ExportUserArguments, options?: CallOptions): Promise<Download>;
   /** Erase all that a tenant has of an end user, by whichever agents, for good; give the proof of what went. */
   eraseUser(args: EraseUserArguments, options?: CallOptions): Promise<UserErasure>;
+  /** Seal the events of a tenant that have no seal: whoever changes or removes one after that is found out. */
+  sealEvents(args?: SealEventsArguments, options?: CallOptions): Promise<SealReport>;
+  /** Verify the sealed events of a tenant: the answer names the first that was changed or removed. */
+  verifyEvents(args?: VerifyEventsArguments, options?: CallOptions): Promise<Verification>;
+  /** Export the events of a tenant into a new file of JSON lines, oldest first. */
+  exportEvents(args?: {}, options?: CallOptions): Promise<Download>;
   /** List the runs of an agent, newest first: what was learned, when, by whom, with which outcome. */
   runs(args?: RunsArguments, options?: CallOptions): Paged<Run>;
   /** Undo a run of an agent in one transaction; what was changed since stays. */
@@ -2435,6 +2472,9 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "users", "group": null, "name": "users", "method": "GET", "path": "/v1/users", "query": ["limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "pages", "isOptional": false},
   {"verb": "export_user", "group": null, "name": "exportUser", "method": "GET", "path": "/v1/users/export", "query": ["name", "format"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "file", "isOptional": false},
   {"verb": "erase_user", "group": null, "name": "eraseUser", "method": "POST", "path": "/v1/users/erase", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
+  {"verb": "seal_events", "group": null, "name": "sealEvents", "method": "POST", "path": "/v1/events/seal", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
+  {"verb": "verify_events", "group": null, "name": "verifyEvents", "method": "GET", "path": "/v1/events/verify", "query": ["head"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "record", "isOptional": false},
+  {"verb": "export_events", "group": null, "name": "exportEvents", "method": "GET", "path": "/v1/events/export", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "file", "isOptional": false},
   {"verb": "runs", "group": null, "name": "runs", "method": "GET", "path": "/v1/runs", "query": ["kind", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
   {"verb": "undo", "group": null, "name": "undo", "method": "POST", "path": "/v1/runs/{run_id}/undo", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
   {"verb": "backup", "group": null, "name": "backup", "method": "GET", "path": "/v1/backup", "query": ["agent", "user", "vectors"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "file", "isOptional": false},

@@ -15,7 +15,7 @@ from engrain.storage.jobs import add_job, list_jobs, retry_job
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.agent.maintenance import Maintenance
+    from engrain.agent.operations.event_log import EventLog
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
     from engrain.verbs import words
@@ -31,7 +31,7 @@ class Jobs(View):
 
     __slots__ = ("_memory",)
 
-    def __init__(self, memory: Maintenance, parts: Callable[[], Parts], caller: Caller) -> None:
+    def __init__(self, memory: EventLog, parts: Callable[[], Parts], caller: Caller) -> None:
         """Made by `Memory.jobs`, whose verbs the jobs are."""
         super().__init__(parts, caller)
         self._memory = memory

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
 from engrain.domain.records import Record
 from engrain.portability.sealed_files import create_file, write_errors
+from engrain.storage.reports.seals import iterate_events
+from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from engrain.domain.maintenance.backups import Extent, Row
+    from engrain.domain.records import Caller
     from engrain.storage.backup.extraction import SqlExtraction
     from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import Snapshot
 
     Progress = Callable[[int], None]
 
@@ -83,6 +87,31 @@ def export(
 
         store.extract(extent, write)
     return ExportReport(path=str(path), format=form, kinds=dict(counted), bytes=path.stat().st_size)
+
+
+def export_events(store: SqlStore, path: Path, caller: Caller) -> ExportReport:
+    """Write the events of the caller's tenant into a new file of JSON lines, oldest first, from one snapshot.
+
+    Raises:
+        InvalidInput: the path is no place for a new file; DatabaseFull, StorageError: it cannot be written.
+    """
+    count = 0
+    with create_file(path, replaces=False) as stream:
+
+        @for_every_user
+        def write(snapshot: Snapshot) -> int:
+            with write_errors(path):
+                stream.seek(0)
+                stream.truncate()
+            written = 0
+            for event in iterate_events(snapshot):
+                with write_errors(path):
+                    stream.write(json.dumps(event.to_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n")
+                written += 1
+            return written
+
+        count = store.read(caller, write)
+    return ExportReport(path=str(path), format="jsonl", kinds={"event": count}, bytes=path.stat().st_size)
 
 
 def _records(

@@ -136,6 +136,33 @@ SELECT content FROM facts
 WHERE tenant_id = :tenant_id AND scope IN :scopes AND subject_key = 'user' AND predicate_key = 'name'
     AND entity_id IS NULL AND validity = 'active' AND substr(value_key, 1, 1) <> '?';
 
+-- add_seal --
+-- Add a seal of events
+INSERT INTO memory_metadata (tenant_id, key, value) VALUES (:tenant_id, :key, :value);
+
+-- seal_after --
+-- Find the seal of events after one
+SELECT key, value FROM memory_metadata
+WHERE tenant_id = :tenant_id AND key > :key AND key < 'audit_seal/~' ORDER BY key LIMIT 1;
+
+-- seal_before --
+-- Find the seal of events before one
+SELECT key, value FROM memory_metadata
+WHERE tenant_id = :tenant_id AND key < :key AND key > 'audit_seal/' ORDER BY key DESC LIMIT 1;
+
+-- count_events --
+-- Count the events of a tenant
+SELECT count(*) FROM memory_events WHERE tenant_id = :tenant_id;
+
+-- was_erased --
+-- Tell whether a memory was erased, or the user of a scope
+SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :memory_id
+UNION ALL
+SELECT 1 FROM memory_events AS erasing
+WHERE erasing.tenant_id = :tenant_id AND erasing.event_type = 'user_erased' AND erasing.user_id = :user_id
+    AND erasing.user_id <> ''
+LIMIT 1;
+
 -- memory_of_event --
 -- Find the memory that an event is about
 SELECT memory_id FROM memory_events WHERE tenant_id = :tenant_id AND id = :id;

@@ -408,6 +408,16 @@ VERBS: tuple[Verb, ...] = (
         command="erase-user {name}",
         tool=False,
     ),
+    _memory("seal_events", effect="learns", needs="admin", route="POST /events/seal", command="seal-events"),
+    _memory("verify_events", needs="admin", route="GET /events/verify", command="verify-events"),
+    _memory(
+        "export_events",
+        needs="admin",
+        route="GET /events/export",
+        command="export-events {path}",
+        tool=False,
+        sends=("application/jsonl",),
+    ),
     _memory("runs", route="GET /runs", command="runs"),
     _memory(
         "undo",

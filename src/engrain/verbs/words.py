@@ -78,8 +78,7 @@ Content = Annotated[
 TurnRole = Annotated[Role, Word(sentence="Role of whoever speaks.", example="user")]
 Speaker = Annotated[str, Word(sentence="Name of whoever said it.", example="Ana", metavar="NAME")]
 Session = Annotated[
-    str,
-    Word(sentence="Name of the conversation; the current one if left out.", example="2026-11-21", metavar="NAME"),
+    str, Word(sentence="Name of the conversation; else the current one.", example="2026-11-21", metavar="NAME")
 ]
 OneSession = Annotated[str, Word(sentence="Name of a conversation.", example="2026-11-21", metavar="NAME")]
 OtherSession = Annotated[
@@ -98,8 +97,7 @@ Importance = Annotated[
     float, Word(sentence="Importance, 0 to 10; told from its words if left out.", low=0, high=10, metavar="X")
 ]
 TtlDays = Annotated[
-    float,
-    Word(sentence="Days until it expires; the setting `episodes.ttl_days` if left out.", low=0, metavar="DAYS"),
+    float, Word(sentence="Days until it expires; else the setting `episodes.ttl_days`.", low=0, metavar="DAYS")
 ]
 Tokens = Annotated[int, Word(sentence="Number of tokens it took.", low=0, metavar="N")]
 Model = Annotated[str, Word(sentence="Name of the model that wrote it.", metavar="NAME")]
@@ -470,6 +468,8 @@ OverlapDays = Annotated[
 Secret = Annotated[str, Word(sentence="Secret of a key.", origin="library")]
 
 # Of files, and of everything that takes long.
+LateEvents = Annotated[bool, Word(sentence="Also events that are older than the last seal.")]
+SealHash = Annotated[str, Word(sentence="Hash of a seal that was kept elsewhere.", metavar="HASH")]
 FilePath = Annotated[str | Path, Word(sentence="Path of the file.", metavar="FILE")]
 ImportFormat = Annotated[str, Word(sentence="Format of the file: auto, or its name.", example="auto", metavar="NAME")]
 ExportFormat = Annotated[Literal["jsonl", "markdown"], Word(sentence="jsonl, which import reads back, or markdown.")]

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.fact_keys import subject_key
+from engrain.domain.memories.trust import TRUST_LEVELS
 from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
 from engrain.domain.requests import Ref, Request
 from engrain.domain.runs.runs import RUN_KINDS
@@ -130,6 +131,7 @@ class Reader:
             Filter(include_inactive=True),
             Filter(valid_at=NOON + timedelta(minutes=45)),
             Filter(standing=True),
+            *[Filter(trust=(level,)) for level in TRUST_LEVELS],
             *of_names,
             *[Filter(tags=each, include_inactive=True) for each in tags],
             *[Filter(kinds=(kind,)) for kind in KINDS],
@@ -137,7 +139,6 @@ class Reader:
             Filter(exclude_sessions=("monday",), roles=("user", "assistant")),
             Filter(since=NOON, until=NOON + timedelta(days=2)),
             Filter(after=LATE),
-            Filter(standing=True),
             Filter(subjects=("nobody",), entity_ids=tuple({each.entity_id for each in facts if each.entity_id})),
         ]
 
@@ -493,5 +494,5 @@ def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = RE
 
 assert {each.name for each in fields(Filter)} == {
     *("kinds scopes sessions exclude_sessions roles speakers subjects entity_ids predicates categories".split()),
-    *("tags standing since until as_of valid_at include_inactive after".split()),
+    *("tags standing trust since until as_of valid_at include_inactive after".split()),
 }, "a filter has a condition that no reader asks for yet"

@@ -21,7 +21,7 @@ from engrain.storage.reports import tenants
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from engrain.agent.maintenance import Maintenance
+    from engrain.agent.operations.event_log import EventLog
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.runs.jobs import Job
 
@@ -36,7 +36,7 @@ _NO_FOLDER = "no folder is set for backups; set jobs.backup_folder, or use `back
 class Work:
     """A job under way, and the function it calls after each piece."""
 
-    memory: Maintenance
+    memory: EventLog
     parts: Parts
     job: Job
     progress: Callable[..., None]
@@ -47,7 +47,7 @@ class Work:
         return self.job.tenant_id or None
 
 
-def run_job(memory: Maintenance, parts: Parts, job: Job, check_lease: Callable[[], None]) -> Mapping[str, Any]:
+def run_job(memory: EventLog, parts: Parts, job: Job, check_lease: Callable[[], None]) -> Mapping[str, Any]:
     """Do a job; return its report. `check_lease` is called after each piece, and raises where the job should stop."""
     return _WORK[job.name](Work(memory=memory, parts=parts, job=job, progress=lambda *_: check_lease()))
 
@@ -69,7 +69,13 @@ def _decay(work: Work) -> Mapping[str, Any]:
 
 
 def _clean_up(work: Work) -> Mapping[str, Any]:
-    return work.memory.cleanup(work.tenant, progress=work.progress).to_dict()
+    """Clean up, and seal the events of each tenant."""
+    removed = work.memory.cleanup(work.tenant, progress=work.progress).to_dict()
+    sealed = 0
+    for tenant in work.parts.store.inspect(None, tenants.list_tenants) if work.tenant is None else [work.tenant]:
+        sealed += work.memory.seal_events(tenant=tenant).events
+        work.progress()
+    return {**removed, "sealed_events": sealed}
 
 
 def _consolidate(work: Work) -> Mapping[str, Any]:

@@ -177,6 +177,7 @@ _ADAPTATIONS: Mapping[str, Adaptation] = {
     "reflect": Adaptation(
         counts="agents", adds_up=True, fails=lambda report: any(part.outcome == "failed" for part in report.agents)
     ),
+    "verify_events": Adaptation(fails=lambda verified: not verified.is_whole),
     "export": Adaptation(counts="writing memories"),
     "import_file": Adaptation(adds=(_NO_EMBED,), run=importing.run),
     "keys.create": Adaptation(drops=frozenset({"expires_at"}), adds=(_EXPIRES,)),

@@ -147,7 +147,12 @@ _EVENTS_OF = " OR ".join(
 _RUN_EXISTS = memory_exists("runs", "run_id", "memory.agent = :agent AND memory.status <> 'running'")
 _OF_THE_BACKUP = f"({_EVENTS_OF}) AND (kept.run_id IS NULL OR {_RUN_EXISTS})"
 TABLES: Mapping[str, Table] = {
-    "memory_metadata": Table(columns=_columns("tenant_id key value"), key=("tenant_id", "key"), share=NOTHING),
+    "memory_metadata": Table(
+        columns=_columns("tenant_id key value"),
+        key=("tenant_id", "key"),
+        backed_up="key NOT LIKE 'audit_seal/%'",  # a seal is of the events of one database
+        share=NOTHING,
+    ),
     "embedding_versions": Table(
         columns=_columns("tenant_id", of="embedding_versions"),
         key=("tenant_id", "version"),
