@@ -119,6 +119,9 @@ def _sent(verb: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def send(self: Any, *args: Any, **named: Any) -> Any:
         arguments = dict(parameters.bind(self, *args, **named).arguments)
         del arguments["self"]
+        if not isinstance(self, RemoteMemory):
+            left_out = {name for name in parameters.parameters if arguments.get(name) is None}
+            arguments |= {name: value for name, value in self._defaults.items() if name in left_out}
         caller: Caller = self.default_caller if isinstance(self, RemoteMemory) else self._caller
         parts: Any = self.parts if isinstance(self, RemoteMemory) else self._parts()
         is_of_memory = "tenant" in parameters.parameters

@@ -442,6 +442,18 @@ class TestItsHooks:
                 assert stored(other, "s") == [SAID]
 
 
+def test_a_log_is_the_one_of_its_name_and_gives_back_exactly_what_it_was_given(memory):
+    agent = memory.agent("logger", session="s")
+    entries = [{"text": " \x00 \ud800 ü "}, {"number": 1.5, "nothing": None}]
+    assert agent.log("chat").append(entries).log == "chat"
+    agent.log.append([{"n": 1}], log="other")
+    assert [entry.entry for entry in agent.log("chat").read()] == entries
+    assert [entry.entry for entry in agent.log.read(log="other")] == [{"n": 1}]
+    assert agent.log.read() == []
+    assert agent.log("chat").pop().entry == entries[1]
+    assert agent.log("empty").pop() is None
+
+
 class TestAwaited:
     def test_its_verbs_are_those_of_the_client(self, server):
         async def story():

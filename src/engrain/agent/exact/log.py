@@ -58,7 +58,11 @@ class Log(View):
         Raises:
             InvalidInput: it is empty, too long, or no text that both databases have.
         """
-        return Log(self._parts, self._caller, checks.exact_name(name, name="log"))
+        return type(self)(self._parts, self._caller, checks.exact_name(name, name="log"))
+
+    @property
+    def _defaults(self) -> Mapping[str, Any]:
+        return {"log": self._name}
 
     def append(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
@@ -20,6 +20,11 @@ class View:
         """Made by `Memory.agent`; `parts` raises MemoryClosed once the memory is closed."""
         self._parts = parts
         self._caller = caller
+
+    @property
+    def _defaults(self) -> Mapping[str, Any]:
+        """The arguments that this view gives its verbs where a call leaves them out."""
+        return {}
 
 
 def enter(view: View) -> tuple[Parts, Caller]:
