@@ -23,7 +23,7 @@ LEVELS = [
     ["service"],
     ["aio", "verbs.signatures"],
     ["client"],
-    ["jobs"],
+    ["jobs", "integrations"],
     ["interfaces"],
     ["__main__"],
 ]
