@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from bench.everyday import report
 from bench.everyday.engrain_host import EngrainHost
+from bench.everyday.languages import LANGUAGES, format_languages, load_translation
 from bench.everyday.parsing import KINDS, ScriptError, load_scripts
 from bench.everyday.runner import judge_script
 from bench.everyday.shared_embedder import SharedEmbedder
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--script", metavar="NAME", help="only one script, such as companion/cat_name")
     parser.add_argument("--baseline", choices=["vectors", "none"], default="vectors", help="what to compare with")
     parser.add_argument("--db", default=":memory:", metavar="URL", help="an empty PostgreSQL database")
+    parser.add_argument("--languages", action="store_true", help="twelve short scripts in seven languages instead")
     parser.add_argument("--verbose", action="store_true", help="list what fails with the baseline, too")
     parser.add_argument("--show", action="store_true", help="show the conversations instead of the tables")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and verdict there")
@@ -44,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ScriptError as error:
         print(f"bench.everyday: {error}", file=sys.stderr)
         return 2
+    if chosen.languages:
+        return _compare_languages(chosen)
     if chosen.show:
         show_scripts(scripts, location=chosen.db)
         return 0
@@ -58,6 +62,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{len(scripts)} scripts, {sum(len(script.steps) for script in scripts):,} steps; {spent_s:.0f} s of CPU")
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(report.as_json(verdicts), indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+def _compare_languages(chosen: argparse.Namespace) -> int:
+    """Print what fails in each language, and the shares beside each other."""
+    verdicts = {
+        language: judge_scripts(
+            [load_translation(language)], location=chosen.db, with_vectors=chosen.baseline == "vectors"
+        )
+        for language in LANGUAGES
+    }
+    for language, of_memory in verdicts.items():
+        print(f"What fails in {LANGUAGES[language]}:\n{report.format_failures(of_memory['engrain'])}\n")
+    print(format_languages(verdicts))
+    if chosen.json is not None:
+        figures = {language: report.as_json(of_memory) for language, of_memory in verdicts.items()}
+        chosen.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     return 0
 
 

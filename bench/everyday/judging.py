@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from bench.everyday.script import Aspect, Expectation
 
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")  # Japanese and Chinese have no spaces between words
 _SHOWN_HITS = 3
 _SHOWN_CHARACTERS = 70
 
@@ -42,7 +43,8 @@ def judge(expectation: Expectation, reply: Reply) -> str | None:
 def holds_text(text: str, options: Sequence[str]) -> bool:
     """True if a text has one of several texts as whole words, whatever their case and spaces.
 
-    A colon before a space counts as a space: a fact may read "user likes: jazz" or "user likes jazz".
+    Words of scripts without spaces may stand anywhere. A colon before a space counts as a space: a fact may read "user
+    likes: jazz" or "user likes jazz".
     """
     plain = text.replace(": ", " ")
     return any(_pattern(option).search(plain) for option in options)
@@ -51,6 +53,8 @@ def holds_text(text: str, options: Sequence[str]) -> bool:
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
     words = r"\s+".join(re.escape(word) for word in text.replace(": ", " ").split())
+    if _UNSPACED.search(text):
+        return re.compile(words)
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 

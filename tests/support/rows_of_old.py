@@ -1,10 +1,12 @@
 """One row and more in every table, as an older engrain left them, and what a store reads in them."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from engrain.domain.records import MemoryRecord
 from engrain.domain.text import bm25
+from engrain.domain.text.analysis import words
 from engrain.domain.text.indexing import own_terms
 from engrain.storage.migrations import REVISIONS, script
 from engrain.storage.postgres.index import own_code
@@ -204,6 +206,36 @@ def fill(database: Sqlite) -> dict[str, list[str]]:
         for statement in OWN[database.name]:
             db.execute(statement)
     return written
+
+
+# A turn beside TURN, and the words that it was indexed under when every word had the stem that English gives it.
+CATS = replace(TURN, id=episode().id, content="Катя живёт в Москве и гладит кошку.", turn=2)
+_CATS_DOC, _OLD_WORDS = 5, ["ana", "7", "may", "2024", *words(CATS.content)]
+
+
+def add_cats(database: Sqlite) -> None:
+    """Add CATS to an older database that was filled, in its own session and index."""
+    there = database.columns()
+    indexed = bm25.pack(_OLD_WORDS, ())
+    place = {**_place(1, TURN, 1), "doc": _CATS_DOC, "state": 1, "own": indexed.own, "packed": indexed.packed}
+    listed = " ".join(
+        (own_code(1, word) if database.name == "postgres" else f"n1x{word}") for word in dict.fromkeys(_OLD_WORDS)
+    )
+    with database.raw() as db:
+        for table, row in (("episodes", _columns(_CATS_DOC, CATS)), ("memory_index", place)):
+            known = {column: value for column, value in row.items() if column in there[table]}
+            extra = {"change": 0} if "change" in there[table] else {}
+            values = ", ".join(map(database.literal, (known | extra).values()))
+            db.execute(f"INSERT INTO {table} ({', '.join(known | extra)}) VALUES ({values})")
+        db.execute(f"UPDATE namespaces SET memories = memories + 1, words = words + {indexed.own} WHERE namespace = 1")
+        db.execute("UPDATE sessions_consolidations SET last_turn = 2")
+        if database.name == "postgres":
+            db.execute("SELECT setval('memory_docs', 5)")
+            array = listed.replace(" ", ",")
+            db.execute(f"INSERT INTO memory_words VALUES ('default', 5, array_to_tsvector('{{{array}}}'))")
+        else:
+            db.execute("UPDATE sequences SET value = 5 WHERE name = 'settled'")
+            db.execute(f"INSERT INTO memory_words (rowid, own, near) VALUES (5, '{listed}', '')")
 
 
 def contents(database: Sqlite, written: dict[str, list[str]]) -> dict[str, list[str]]:

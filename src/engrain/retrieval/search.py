@@ -10,7 +10,7 @@ import numpy as np
 
 from engrain.domain.filters import Filter
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import terms, word_terms
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.retrieval import (
     channels,
@@ -214,7 +214,7 @@ def _evidence(
 ) -> tuple[float | None, EvidenceLevel | None]:
     """The chance and level of evidence, none for small talk; None without channels that tell, and without words."""
     judged = [] if best is None else [best]
-    calibration, query_terms = query.preset.evidence, terms(about)
+    calibration, query_terms = query.preset.evidence, word_terms(about)
     if calibration is None or "vector" not in lists:
         calibration = next((found for name, found in evidence.BY_CHANNEL.items() if name in lists), None)
         judged += [hit for hit in hits if hit is not best and repeats.is_statement(hit.memory, query.text)]

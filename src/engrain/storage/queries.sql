@@ -167,9 +167,17 @@ LIMIT 1;
 -- Find the memory that an event is about
 SELECT memory_id FROM memory_events WHERE tenant_id = :tenant_id AND id = :id;
 
--- has_unkeyed_facts --
--- Check whether a fact was stored before facts had keys
-SELECT 1 FROM facts WHERE predicate_key = '' LIMIT 1;
+-- has_leftovers --
+-- Check whether a fact was stored before facts had keys, or a memory indexed before words had the stems of their language
+SELECT 1 FROM facts WHERE predicate_key = '' UNION ALL SELECT 1 FROM memory_index WHERE stale = 1 LIMIT 1;
+
+-- stale_docs --
+-- List memories that were indexed before words had the stems of their language: tenant and doc
+SELECT tenant_id, doc FROM memory_index WHERE stale = 1 ORDER BY tenant_id, doc LIMIT :limit;
+
+-- set_fresh --
+-- Note that memories are indexed by the stems of their language
+UPDATE memory_index SET stale = 0 WHERE tenant_id = :tenant_id AND doc IN :docs;
 
 -- unkeyed_facts --
 -- List facts that were stored before facts had keys, the newest first: tenant, doc, scope, subject, predicate, content

@@ -10,7 +10,7 @@ from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.storage.transaction import Transaction, repeatable
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 from engrain.storage.write import embedding_versions
-from engrain.storage.write.fact_keys import has_unkeyed_facts, set_all_missing_keys
+from engrain.storage.write.leftovers import finish_upgrade, has_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,8 +44,8 @@ class SqlStore:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        if self.inspect(None, has_unkeyed_facts):
-            self.maintain(None, set_all_missing_keys)
+        if self.inspect(None, has_leftovers):  # where a host's Alembic has upgraded the schema
+            self.maintain(None, finish_upgrade, backend.new_index)
         self._ids = IdSource(lambda: datetime.now(UTC))
 
     @property

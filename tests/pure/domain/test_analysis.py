@@ -105,7 +105,6 @@ def test_what_is_a_word(text, expected):
         ("العَرَبِيَّة، نعم", ["العَرَبِيَّة", "نعم"]),
         ("שָׁלוֹם", ["שָׁלוֹם"]),
         ("তুমি কেমন আছো?", ["তুমি", "কেমন", "আছো"]),
-        ("한국어 텍스트", ["한국어", "텍스트"]),
     ],
 )
 def test_marks_belong_to_their_word_and_the_punctuation_of_any_script_does_not(text, expected):
@@ -120,9 +119,10 @@ def test_marks_belong_to_their_word_and_the_punctuation_of_any_script_does_not(t
         ("佐々木さんとPython入門", ["佐々", "々木", "木さ", "さん", "んと", "python", "入門"]),
         ("ไทย", ["ไท", "ทย"]),
         ("ភាសា", ["ភា", "ាស", "សា"]),
+        ("한국어 텍스트", ["한국", "국어", "텍스", "스트"]),
     ],
 )
-def test_scripts_without_spaces_are_read_in_pairs_of_characters(text, expected):
+def test_scripts_without_spaces_and_korean_are_read_in_pairs_of_characters(text, expected):
     assert words(text) == expected
 
 

@@ -26,6 +26,8 @@ FROZEN = {
     ("mem_005", "postgres"): "ae16f0f682ee33264d8d3b492cdd9b4443bf45a700d4e99fc14e8de36b8df861",
     ("mem_006", "sqlite"): "9753e06f06d81f3966bc6ef60b767d22f5a7935e8e5abb586a55e3b5eff44a5f",
     ("mem_006", "postgres"): "0e239418df5bc3b5ed66f86058fa333264464e80ab97abeb1b78096e60f0e1ed",
+    ("mem_007", "sqlite"): "78123bf93c100b7ead98709e1684b78eda749e93f3ad952858e00c01adb4d799",
+    ("mem_007", "postgres"): "d1b0fbe1ab9088bcec2805aeaa6efd6cab19c89aec3b84f2d8dcb98abacad7bf",
 }
 
 

@@ -15,11 +15,12 @@ from alembic import command
 from alembic.config import Config
 
 from engrain import errors
+from engrain.domain.text.analysis import terms
 from engrain.storage import migrations
 from engrain.storage.sqlite import schema
 from engrain.storage.sqlite.connections import Connections
 from tests.support.children import Child
-from tests.support.rows_of_old import ERASED, GUIDANCE, LISBON, PORTO, TURN, contents, fill, make_old
+from tests.support.rows_of_old import CATS, ERASED, GUIDANCE, LISBON, PORTO, TURN, add_cats, contents, fill, make_old
 from tests.support.sample_records import CALLER, act, episode, fact, request
 from tests.support.schemas import DATABASES, Sqlite, dump, empty_database
 from tests.support.store_samples import axis, keyword, put
@@ -167,6 +168,22 @@ def assert_reads_as_it_was_written(store, written):
     assert new.supersedes_id == LISBON.id
     assert set(store.erase(act(), [TURN.id])) == {TURN.id}
     assert store.health().problems == ()
+
+
+@pytest.mark.parametrize("revision", migrations.REVISIONS[:-1])
+@pytest.mark.parametrize("by_host", [False, True], ids=["by engrain", "by Alembic"])
+def test_what_was_indexed_by_english_stems_is_found_by_those_of_its_language(database, tmp_path, revision, by_host):
+    """With the turn beside it, which has its words as a neighbour; nothing of the rest is written."""
+    make_old(database, revision)
+    add_cats(database)
+    if by_host:
+        Host(database, tmp_path).upgrade("memory@head")
+    with closing(database.open()) as store:
+        assert list(keyword(store, *terms("Кошка, Москва"))) == [CATS.id, TURN.id]
+        assert list(keyword(store, "bread")) == [TURN.id, CATS.id]
+        assert store.health().problems == ()
+    with database.raw() as db:
+        assert list(db.execute("SELECT doc FROM memory_index WHERE stale = 1")) == []
 
 
 EARLIER = ["", *migrations.REVISIONS[:-1]]

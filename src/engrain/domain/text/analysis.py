@@ -1,19 +1,21 @@
 """Text analyzer of the keyword index: folded words without stop words, stemmed.
 
-One analyzer serves both databases, and both the index and the queries, so that a stored word is always matched.
+One analyzer serves both databases, and both the index and the queries, so that a stored word is always matched. Every
+word has the stem that its script gives it, English for Latin; in a text of another language that is written in Latin it
+has the stem of that language as well, so that a text whose language is not told is still found by its words.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Final
+
+from engrain.domain.text.languages import ENGLISH, detect_language, language_of_script, stemmer, stop_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import Stemmer
 
 MAX_INDEXED_BYTES = 1_000_000
 _MAX_WORD_LENGTH = 64
@@ -27,12 +29,14 @@ _WORD = re.compile(rf"([^\W_]+(?:[{_MARKS}]+[^\W_]*)*)(?:['\u2019](?:s|t|d|m|ll|
 # The same words of a text in lower-case ASCII, in a third of the time; in a fifth where it has no apostrophe.
 _ASCII_WORD = re.compile(r"([a-z0-9]+)(?:'(?:s|t|d|m|ll|re|ve)\b)?")
 _ASCII_BREAKS = {code: " " for code in range(128) if not chr(code).isalnum()}
-# Scripts written without spaces (Thai, Lao, Burmese, Khmer, Japanese, Chinese) are indexed as overlapping pairs of
-# characters.
+# Scripts written without spaces (Thai, Lao, Burmese, Khmer, Japanese, Chinese), and Korean, whose endings are written
+# without one, are indexed as overlapping pairs of characters.
 _UNSPACED = re.compile(
-    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    r"\U00020000-\U0003ffff]+)"
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    r"\uf900-\ufaff\U00020000-\U0003ffff]+)"
 )
+
+_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 
 STOP_WORDS = frozenset(
     """
@@ -51,19 +55,56 @@ def words(text: str) -> list[str]:
 
 
 def stems(words_: Iterable[str]) -> list[str]:
-    """Stems of the words that are no stop words, in order, with repeats."""
+    """Stems of the words that are no stop words, in order, with repeats, whatever language their text is in."""
     return list(filter(None, map(_STEMS.__getitem__, words_)))
 
 
 def terms(text: str) -> list[str]:
     """Index terms of a text, in order, with repeats."""
-    return stems(_split_words(text))
+    found = _split_words(text)
+    return _stem_all(found, detect_language(found))
+
+
+def word_terms(text: str) -> list[str]:
+    """One term for each word of a text that carries meaning, in the text's own language, in order, with repeats."""
+    found = _split_words(text)
+    language = detect_language(found)
+    if language == ENGLISH:
+        return stems(found)
+    own, left_out = _own_stems(language), stop_words(language)
+    return [own[word] for word in found if word not in left_out and _STEMS[word]]
 
 
 def split_terms(text: str, first: int) -> tuple[list[str], list[str]]:
     """Index terms of the first words of a text, stop words counted, and those of the others."""
     found = _split_words(text)
-    return (stems(found), []) if len(found) <= first else (stems(found[:first]), stems(found[first:]))
+    language = detect_language(found)
+    if len(found) <= first:
+        return _stem_all(found, language), []
+    return _stem_all(found[:first], language), _stem_all(found[first:], language)
+
+
+def is_foreign(text: str) -> bool:
+    """True if a word of a text has another stem than English gives it."""
+    found = _split_words(text)
+    return detect_language(found) != ENGLISH or any(
+        language_of_script(word) != ENGLISH or _HANGUL.match(word) for word in found
+    )
+
+
+def _stem_all(found: Iterable[str], language: str) -> list[str]:
+    """The stems of words; of those of another language than English also its own, where they differ."""
+    if language == ENGLISH:
+        return stems(found)
+    own, left_out = _own_stems(language), stop_words(language)
+    both: list[str] = []
+    for word in found:
+        stem = "" if word in left_out else _STEMS[word]
+        if stem:
+            both.append(stem)
+            if own[word] != stem:
+                both.append(own[word])
+    return both
 
 
 def _split_words(text: str) -> list[str]:
@@ -112,13 +153,36 @@ _STEMS: Final = _Stems()
 
 
 def _stem(word: str) -> str:
+    """The stem of a word by its script."""
     if word.isdigit():
         return word.lstrip("0") or "0"  # a query says "7 May" for "07 May"
-    return str(_stemmer().stemWord(word))
+    language = language_of_script(word)
+    if language == ENGLISH:
+        return str(stemmer(ENGLISH).stemWord(word))
+    return "" if word in stop_words(language) else str(stemmer(language).stemWord(word))
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Stemmer.Stemmer:
-    import Stemmer  # by the first memory, not by `import engrain`
+class _OwnStems(dict[str, str]):
+    """Stems by word of a language that is written in Latin, without accents: many leave these out where they ask."""
 
-    return Stemmer.Stemmer("english", maxCacheSize=0)
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        is_latin = not word.isdigit() and language_of_script(word) == ENGLISH
+        stem = str(stemmer(self._language).stemWord(word[:_MAX_WORD_LENGTH])) if is_latin else _STEMS[word]
+        self[word] = strip_accents(stem) if is_latin else stem
+        return self[word]
+
+
+_own_stems: Final = cache(_OwnStems)
+
+
+def strip_accents(text: str) -> str:
+    """A text without its combining marks."""
+    if text.isascii():
+        return text
+    return "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))

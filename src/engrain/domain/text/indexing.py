@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
-from engrain.domain.text.analysis import split_terms, terms
+from engrain.domain.text.analysis import is_foreign, split_terms, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +64,14 @@ def content_terms(content: str) -> tuple[Terms, Terms]:
 def fact_terms(fact: Fact) -> list[str]:
     """Terms of a fact's own words: subject, predicate, content, and the day of `valid_from` where it is known."""
     day = "" if fact.valid_from is None else _day(fact.valid_from)
-    return terms(f"{fact.about} {day} {fact.content}")
+    return [*terms(f"{fact.about} {day}"), *terms(fact.content)]
+
+
+def has_foreign_words(memory: MemoryRecord) -> bool:
+    """True if a memory has words of another language than English, whose stems are not those of English."""
+    about = f"{memory.subject} {memory.predicate} " if isinstance(memory, Fact) else ""
+    heading = f"{memory.speaker or ''} " if isinstance(memory, Episode) else ""
+    return is_foreign(f"{heading}{about}{memory.content}")
 
 
 def question_share(content: str) -> float:

@@ -39,6 +39,12 @@ class PostgresIndex:
         """Index new memories, and the turns around new ones anew."""
         if not memories:
             return
+        self.index_again(tx, memories)
+        if self._growth is not None:
+            self._growth.note(tx, len(memories))
+
+    def index_again(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """Index memories, new or not, and the turns around them."""
         numbers: dict[tuple[Kind, str], int] = {}
         for memory in memories.values():
             if (memory.kind, memory.scope) not in numbers:
@@ -57,8 +63,6 @@ class PostgresIndex:
             words |= around
         ends = {doc: memory.expires_at for doc, memory in live.items() if isinstance(memory, Episode)}
         self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
-        if self._growth is not None:
-            self._growth.note(tx, len(memories))
 
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories: nothing is left for later."""

@@ -11,9 +11,10 @@ import psycopg
 
 from engrain.errors import StorageError
 from engrain.storage.migrations import HEAD, current_revision, scripts, single_statements, table_names
+from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
-from engrain.storage.write.fact_keys import set_all_missing_keys
+from engrain.storage.write.leftovers import finish_upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,7 +122,7 @@ def _upgrade(db: Connection, location: str) -> None:
         return
     _create_extension(db, location)
     upgrade(db, current, scripts("postgres"))
-    set_all_missing_keys(Transaction(db, STATEMENTS))
+    finish_upgrade(Transaction(db, STATEMENTS), PostgresIndex)
 
 
 def _create_extension(db: Connection, location: str) -> None:

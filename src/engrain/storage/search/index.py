@@ -21,6 +21,9 @@ class SearchIndex(Protocol):
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories by the next `Backend.index_all`, or at once where nothing is left for later."""
 
+    def index_again(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """Index memories that are in the searches under their words of today, and the turns around them, by doc."""
+
     def is_out(self, tx: Transaction, doc: int) -> bool:
         """Tell whether a memory is out of the searches already."""
 

@@ -8,7 +8,7 @@ from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import is_searched, own_terms
 from engrain.storage import selection
-from engrain.storage.search.neighbour_words import group_by_session, load_words_around
+from engrain.storage.search.neighbour_words import group_by_session, load_words_around, session_of
 from engrain.storage.sqlite import word_index
 from engrain.storage.sqlite.word_index import GONE
 
@@ -38,6 +38,24 @@ class SqliteIndex:
 
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """A session is indexed once when it is whole."""
+
+    def index_again(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        turns: dict[int, Episode] = {}
+        words: Words = {}
+        for doc, memory in memories.items():
+            if isinstance(memory, Episode) and memory.session is not None:
+                turns[doc] = memory
+            else:
+                words[doc] = ([bm25.encode(own_terms(memory))], ())
+        namespaces = {doc: find_or_add_namespace(tx, memory) for doc, memory in memories.items()}
+        around = load_words_around(tx, turns.values(), at_hand=turns)
+        for key, of_session in around.items():
+            same = next(doc for doc, turn in turns.items() if session_of(turn) == key)
+            namespaces |= dict.fromkeys(of_session, namespaces[same])
+            words |= of_session
+        listed = tx.dialect.listed(words)
+        indexed = {doc for doc, state, *_ in tx.rows("indexed_lengths", docs=listed) if state != GONE}
+        _index_again(tx, namespaces, {doc: found for doc, found in words.items() if doc in indexed})
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
         return tx.one("state", doc=doc) == (GONE,)

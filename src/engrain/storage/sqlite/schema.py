@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from engrain.errors import NotAnEngrainFile
 from engrain.storage.migrations import HEAD, current_revision, scripts
+from engrain.storage.sqlite.index import SqliteIndex
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
-from engrain.storage.write.fact_keys import set_all_missing_keys
+from engrain.storage.write.leftovers import finish_upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,7 @@ def prepare(connections: Connections) -> str:
         with connections.writing() as db:
             found_now = revision(db, connections.location)  # another process may have been first
             upgrade(db, found_now, scripts("sqlite"))
-            set_all_missing_keys(Transaction(db, STATEMENTS))
+            finish_upgrade(Transaction(db, STATEMENTS), SqliteIndex)
     return current
 
 

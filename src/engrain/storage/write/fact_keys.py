@@ -12,11 +12,6 @@ if TYPE_CHECKING:
 _PAGE = 1_000
 
 
-def has_unkeyed_facts(tx: Transaction) -> bool:
-    """Tell whether a fact has no key yet."""
-    return tx.one("has_unkeyed_facts") is not None
-
-
 def set_all_missing_keys(tx: Transaction) -> None:
     """Set the keys of the facts that have none, the newest first.
 
