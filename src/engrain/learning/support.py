@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engrain.domain.text.analysis import STOP_WORDS, terms
 from engrain.retrieval.time_expressions import Span, parse_span, parse_spans
@@ -151,7 +151,7 @@ def _plain(text: str) -> str:
 _WRITTEN_MONTH = rf"(?:{'|'.join(_MONTHS)}|{'|'.join(month[:3] for month in _MONTHS)}|sept)\.?"
 _DATES = re.compile(
     r"\b\d{4}-\d\d(?:-\d\d)?\b"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_WRITTEN_MONTH}(?:,?\s+\d{{4}})?\b"
+    rf"|\b(?:\d{{1,2}}\s?[-\u2013]\s?)?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_WRITTEN_MONTH}(?:,?\s+\d{{4}})?\b"
     rf"|\b{_WRITTEN_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?"
     rf"|\b{_WRITTEN_MONTH},?\s+(?:of\s+)?\d{{4}}\b"
     r"|\b(?:19|20)\d\d\b",
@@ -159,19 +159,39 @@ _DATES = re.compile(
 )
 
 
-def _take_dates(text: str) -> tuple[str, list[str]]:
-    """The text without its dates, and these."""
-    return _DATES.sub(" ", text), [match[0] for match in _DATES.finditer(text)]
+# Before the time of speaking, from which a sentence that makes sense alone counts: "three years before June 2023".
+_ANCHORED = re.compile(r"\b(?:before|by|as of|until)\s+$", re.IGNORECASE)
 
 
-def _says_date(date: str, quote: Words) -> bool:
-    """True if a quote says a date, or says when and the date is what it can mean."""
+class _Date(NamedTuple):
+    """A date as it is written, and whether another time is counted from it."""
+
+    text: str
+    is_anchor: bool
+
+
+def _take_dates(text: str) -> tuple[str, list[_Date]]:
+    """The text without its dates, and these; of some days in a row the last."""
+    dates = [
+        _Date(
+            re.sub(r"^\d{1,2}\s?[-\u2013]\s?(?=\d{1,2}\D)", "", match[0]), bool(_ANCHORED.search(text[: match.start()]))
+        )
+        for match in _DATES.finditer(text)
+    ]
+    return _DATES.sub(" ", text), dates
+
+
+def _says_date(written: _Date, quote: Words) -> bool:
+    """True if a quote says a date, or says when and the date is what it can mean, or what its time is counted from."""
+    date = written.text
     figures, wording = set(_VALUE.findall(_plain(date))), set(_VALUE.findall(_plain(quote.text)))
     if figures <= wording and _months(date) <= _months(quote.text):
         return True
     span = _read_date(date, quote.at)
     if span is None:
         return False
+    if written.is_anchor and span.start - _DAY <= quote.at < span.end + _DAY:
+        return True
     is_year_of_age = date.isdigit() and any(_is_age(quote.at.year - int(date), value) for value in _values(quote.text))
     return is_year_of_age or _follows(span, quote)
 

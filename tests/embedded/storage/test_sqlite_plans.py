@@ -59,7 +59,8 @@ SERVES = {
     "facts_active_entity": ["supersede of an entity"],
     "facts_subject": ["history"],
     "facts_entity": ["history of an entity"],
-    "facts_unkeyed": ["has_unkeyed_facts"],
+    "facts_unkeyed": ["has_leftovers"],
+    "memory_index_stale": ["has_leftovers"],
     "facts_about": ["mentioning"],
     "facts_time": ["newest", "since"],
     "facts_importance": ["important"],
@@ -152,7 +153,7 @@ def scans(store, sql) -> list[str]:
     is_a_page = re.search(r" ORDER BY [\w, ]+ LIMIT ", sql) and not any("TEMP B-TREE" in line for line in lines)
     tables = "|".join(GROWING)
     read = rf"SCAN ({tables})\b|SEARCH ({tables}) USING [\w ]+ \(tenant_id=\?\)"
-    few = re.compile("USING COVERING INDEX (memory_index_(waiting|gone)|facts_unkeyed)|USING INDEX jobs_due")
+    few = re.compile("USING COVERING INDEX (memory_index_(waiting|gone|stale)|facts_unkeyed)|USING INDEX jobs_due")
     return [line for line in lines if re.search(read, line) and not is_a_page and not few.search(line)]
 
 

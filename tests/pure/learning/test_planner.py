@@ -460,6 +460,21 @@ def test_a_true_quote_carries_nothing_that_it_does_not_say(said, content, reason
     assert (done.actions, [one.reason for one in done.rejected]) == ((), [reason])
 
 
+@pytest.mark.parametrize(
+    ("said", "content", "is_supported"),
+    [
+        ("We went to Porto last weekend", "Ana went to Porto on the weekend of 4-5 May 2024.", True),
+        ("We went to Porto last weekend", "Ana went to Porto on the weekend of 6\u20137 April 2024.", False),
+        ("I moved to Porto three years ago", "Ana moved to Porto three years before May 2024, in about 2021.", True),
+        ("I moved to Porto three years ago", "Ana moved to Porto three years before May 2015.", False),
+    ],
+)
+def test_a_date_of_some_days_and_one_to_count_from_follow_from_when_it_was_said(said, content, is_supported):
+    done = planned(lesson(said), new_facts=[statement("Ana", "travelled", content, said)])
+    assert [one.reason for one in done.rejected] == [] if is_supported else ["unsupported_date"]
+    assert len(done.actions) == is_supported
+
+
 def test_what_a_true_quote_does_not_speak_of_waits():
     """The model's own word, behind a quote of a user's."""
     grant = statement("Ana", "allows", "Ana lets everybody see her files", "Book me a flight")
