@@ -10,7 +10,7 @@ import numpy as np
 
 from engrain.domain.filters import Filter
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
-from engrain.domain.text.analysis import terms, word_terms
+from engrain.domain.text.analysis import lookup_terms, terms, word_terms
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.retrieval import (
     channels,
@@ -288,7 +288,7 @@ def _query_channels(
         snapshot=snapshot,
         request=request,
         text=query.text,
-        terms=tuple(dict.fromkeys(terms(query.text)))[: channels.MAX_TERMS],
+        terms=tuple(dict.fromkeys(lookup_terms(query.text)))[: channels.MAX_TERMS],
         depth=depth,
         vector=vector,
         lists=lists,

@@ -65,6 +65,14 @@ def terms(text: str) -> list[str]:
     return _stem_all(found, detect_language(found))
 
 
+def lookup_terms(text: str) -> list[str]:
+    """Terms to look up a text by, in order, with repeats: without the function words of its language."""
+    split = _split_words(text)
+    language = detect_language(split)
+    functions = stop_words(language) if language != ENGLISH else frozenset()
+    return _stem_all([word for word in split if word not in functions], language)
+
+
 def word_terms(text: str) -> list[str]:
     """One term for each word of a text that carries meaning, in the text's own language, in order, with repeats."""
     found = _split_words(text)
@@ -86,23 +94,23 @@ def split_terms(text: str, first: int) -> tuple[list[str], list[str]]:
 
 def is_foreign(text: str) -> bool:
     """True if a word of a text has another stem than English gives it."""
-    found = _split_words(text)
-    return detect_language(found) != ENGLISH or any(
-        language_of_script(word) != ENGLISH or _HANGUL.match(word) for word in found
+    split = _split_words(text)
+    return detect_language(split) != ENGLISH or any(
+        language_of_script(word) != ENGLISH or _HANGUL.match(word) for word in split
     )
 
 
-def _stem_all(found: Iterable[str], language: str) -> list[str]:
-    """The stems of words; of those of another language than English also its own, where they differ."""
+def _stem_all(split: Iterable[str], language: str) -> list[str]:
+    """The stems of words; of those that carry meaning in another language than English also its own."""
     if language == ENGLISH:
-        return stems(found)
-    own, left_out = _own_stems(language), stop_words(language)
+        return stems(split)
+    own, functions = _own_stems(language), stop_words(language)
     both: list[str] = []
-    for word in found:
-        stem = "" if word in left_out else _STEMS[word]
+    for word in split:
+        stem = _STEMS[word]
         if stem:
             both.append(stem)
-            if own[word] != stem:
+            if word not in functions and own[word] != stem:
                 both.append(own[word])
     return both
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import stems, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ def _weight(phrases: Sequence[str], key: str, content: str) -> float:
 
 def _line(text: str) -> str:
     """Stems in order, each between two spaces, so that a phrase matches as a whole."""
-    return f" {' '.join(terms(text[:_MOST_CHARACTERS]))} "
+    return f" {' '.join(stems(words(text[:_MOST_CHARACTERS])))} "
 
 
 @cache

@@ -171,13 +171,16 @@ _VERBS: Mapping[str, str] = {
 # Of these a text in English may have one or two, mostly in names: "Los Angeles", "La La Land", "van Gogh".
 _WEAK: Final = frozenset(
     """
-    em met pro shel a an in is was war me we to of on over under am so had has her for at do no as all also will man
-    die den dem des der das hat el la le les los las de del da di dos du en et y e o un une una um uma il lo i si se
-    te tu ta mi ma mon sa son ses su sur van von vom zu ben er hun men sin min mine din him ham via per par pour que
-    sei era due come or plus ai au us bin mit uns dann ja ti ne ni na u mu ki ci go my ale by dit ha he sit var bar
-    bare here there fra ei far nu ser sera fin ka m d l n s t c j qu al dal dan san fan dar mai are mea ea cum care
-    data fi fu fait pas tout hui ya hem kim az be fel meg most mate ten co ho je tam bo mama papa sub als ik een ze
-    hij
+    a ada af ai al ale ali all alla als also am ama an apa are as at au az bar bare be ben bent bin biz ble bo by c ca
+    care chi ci co com come comment como con cum d da dal dan dann dar das data de dei del dell dem den der des di dia
+    die dig din dine dir dit do door dos dove du due e ea ed een ei el ella em en end er era et eu fait fan far fel fi
+    fin for fra fu go ha had ham han has hasta hat hay he heel hem her here hij him ho hui hun i ik il in ini ins io
+    is j ja je jen jo ka ki kim l la las le les llama lo los m ma mag mai mama man mate me mea meg mei mele men met mi
+    mia mig min mina mine mis mit mod mon most mu my n na nas ne ni no noi non notre nu num o of on ons op or os over
+    pada papa par para pas per place plus po pod pour pro qu que s sa san sans se sedan sei seine sen ser sera ses
+    shel si sin sine sit so solo son soy stata su sub sue sur t ta tai tam te ten there ti til till to ton tout tu ty
+    u um uma un una under une uno uns ur us ut v van var ve vi via vom von w want war was wat we wil will wy y ya z ze
+    zu
     """.split()
 )
 # English words that say "this is English", if no other language's words outnumber them.
@@ -215,7 +218,7 @@ _SCRIPTS: Final = (
     (0x1F00, 0x1FFF, "greek"),
 )
 _PERSIAN_LETTERS: Final = frozenset("پچژگکی")
-_SHORT, _LONGEST_READ = 8, 400
+_LEAST_WORDS, _SHORT, _LONGEST_READ = 2, 8, 400
 
 
 class _Markers(NamedTuple):
@@ -234,6 +237,11 @@ _MARKERS: Final = {
 _LATIN: Final = {language: _MARKERS[language] for language in _LETTERS} | {
     language: _MARKERS[language] for language in ("dutch", "indonesian")
 }
+# English words that are no other's, and other words that English talk has by itself.
+_ENGLISH_ALONE: Final = _ENGLISH.difference(*(markers.words for markers in _LATIN.values()))
+_ANYWHERE: Final = frozenset(
+    "no man die war hat will son van come per via plus or am non end com place data comment care".split()
+)
 _ANY_STRONG: Final = frozenset(word for markers in _LATIN.values() for word in markers.strong)
 
 
@@ -241,25 +249,36 @@ def detect_language(words: Sequence[str]) -> str:
     """The language of folded words in Latin script: the one that most of their function words and letters belong to.
 
     English where no other has more of them than English has; what is in another script is no matter of the text's
-    language, as its words tell by themselves (`language_of_script`).
+    language, as its words tell by themselves (`language_of_script`). A word alone is English, too: it tells nothing.
     """
-    if _ANY_STRONG.isdisjoint(words):
+    if len(words) < _LEAST_WORDS or (_ANY_STRONG.isdisjoint(words) and not _ENGLISH_ALONE.isdisjoint(words)):
         return ENGLISH
     distinct = frozenset(words[:_LONGEST_READ])
+    if _ANY_STRONG.isdisjoint(distinct):
+        return _detect_by_weak(distinct)
     letters = frozenset("".join(distinct))
     best, most = ENGLISH, 0.0
     for language, markers in _LATIN.items():
-        strong = len(markers.strong & distinct)
-        if strong:
-            score = (
-                len((markers.words | markers.strong) & distinct)
-                + len(letters.intersection(_LETTERS.get(language, ""))) / 2
-            )
+        if not markers.strong.isdisjoint(distinct):
+            score = len((markers.words | markers.strong) & distinct) + _letter_score(language, letters)
             if score > most:
                 best, most = language, score
     english = len(_ENGLISH & distinct - _MARKERS[best].words) if best != ENGLISH else 0
     is_short = len(distinct) <= _SHORT and english == 0
     return best if most > max(english, 0 if is_short else 1) else ENGLISH
+
+
+def _detect_by_weak(distinct: frozenset[str]) -> str:
+    """The language of words without a strong marker and without English: two others of its function words, or more."""
+    counted = distinct - _ENGLISH - _ANYWHERE
+    letters = frozenset("".join(distinct))
+    scores = {language: len(markers.words & counted) for language, markers in _LATIN.items()}
+    best = max(scores, key=lambda language: scores[language] + _letter_score(language, letters))
+    return best if scores[best] >= _LEAST_WORDS else ENGLISH
+
+
+def _letter_score(language: str, letters: frozenset[str]) -> float:
+    return len(letters.intersection(_LETTERS.get(language, ""))) / 2
 
 
 def language_of_script(word: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engrain.domain.records import Fact
 from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.equivalence import FoldedText, fold, strip_marks
+from engrain.learning.instructions import is_order_to_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,8 +62,8 @@ class EpisodeText:
 
     @property
     def imitates(self) -> bool:
-        """True if it writes tags of the prompt or a reply, as nobody does who talks to somebody else."""
-        return _IMITATES.search(self.folded) is not None
+        """True if it writes tags of the prompt, a reply or orders to its reader, as nobody does who talks to others."""
+        return _IMITATES.search(self.folded) is not None or is_order_to_reader(self.folded)
 
     def says_anew(self, span: Span) -> bool:
         """True if a span says more than what was handed out, by two words of which one carries meaning."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, NewType
@@ -23,12 +24,19 @@ _LEAST_ALIKE = 0.7
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
+        **dict.fromkeys("\u2039\u203a", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300a\u300b\u300c\u300d\u300e\u300f", '"'),
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
         "\u2026": "...",
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None),
+        # Arabic and Persian as either keyboard writes them, without vowels and stretching.
+        **dict(zip("\u06cc\u06a9\u0649", "\u064a\u0643\u064a", strict=True)),
+        **dict.fromkeys(map(chr, range(0x64B, 0x653)), None),
+        "\u0640": None,
     }
 )
+_DIGIT = re.compile(r"[^\x00-\x7f\D]")  # of Arabic, Hindi, Bengali and other scripts
+_MARKS = "\"' .,;:!?\u00bf\u00a1\u3001\u3002\u060c\u061b\u061f\u06d4\u0964"
 # Two texts that differ in one of these do not say the same, however many other words they share.
 _TURNING = frozenset(
     """
@@ -44,14 +52,16 @@ _FILLERS = frozenset("a an the is are was be been being has have had currently n
 
 
 def fold(text: str) -> FoldedText:
-    """One case, one sort of quote and dash, single spaces; folding again changes nothing."""
+    """One case, one sort of quote, dash and digit, single spaces; folding again changes nothing."""
     plain = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
+    if not plain.isascii():
+        plain = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), plain)
     return FoldedText(" ".join(unicodedata.normalize("NFKC", plain.casefold()).split()))
 
 
 def strip_marks(text: str) -> FoldedText:
     """The folded text without the marks around it: quotation marks and stops."""
-    return FoldedText(fold(text).strip("\"' .,;:!?"))
+    return FoldedText(fold(text).strip(_MARKS))
 
 
 def are_equivalent(one: str, other: str) -> bool:

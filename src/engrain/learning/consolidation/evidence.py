@@ -10,6 +10,7 @@ from engrain.domain.memories.trust import TrustLevel, lowest_trust
 from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.echoes import LEAST_WORDS, find_spans
 from engrain.learning.consolidation.equivalence import fold, strip_marks
+from engrain.learning.instructions import is_standing_instruction
 from engrain.learning.support import extend_to_sentences
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 # Reasons why quotes prove nothing, the most telling first.
 FLAWS: Mapping[str, str] = {
-    "imitation": "it quotes an episode that imitates the prompt or a reply to it",
+    "imitation": "it quotes an episode that imitates the prompt or a reply to it, or gives its reader orders",
     "echo": "it only repeats what the memory itself had handed out",
     "quote_not_found": "its quotes do not stand in the episodes they name",
     "quote_too_short": "its quotes are too short to prove anything",
@@ -33,13 +34,6 @@ _LEAST_BYTES = 8
 _CAPTION = re.compile(r"\[photo: [^\]]*\]")
 # Where a confirmation quotes nothing, so many of the words of what it confirms must stand in one episode.
 _LEAST_SHARE = 0.75
-
-# Words of somebody who wants something done in a certain way from now on.
-_INSTRUCTS = re.compile(
-    r"\b(?:always|never|please|don't|do not|from now on|make sure|remember to|must|should|shouldn't|have to|"
-    r"want you to|need you to|i'd like you to|stop|avoid|prefer|instead of|only use|rather than|"
-    r"when(?:ever)? (?:i|you|we))\b"
-)
 
 
 class Proof(NamedTuple):
@@ -77,9 +71,9 @@ def prove_by_words(content: str, texts: Collection[EpisodeText]) -> Proof:
 
 
 def is_instruction(proof: Proof, episodes: Mapping[str, EpisodeText]) -> bool:
-    """True if one of the quotes is an instruction in a user's or a system's turn; English alone is known."""
+    """True if one of the quotes is an instruction in a user's or a system's turn."""
     return any(
-        episodes[quote.episode].episode.role in {"user", "system"} and _INSTRUCTS.search(fold(quote.quote))
+        episodes[quote.episode].episode.role in {"user", "system"} and is_standing_instruction(fold(quote.quote))
         for quote in proof.quotes
     )
 

@@ -78,7 +78,7 @@ class PostgresBackend:
         self.turns = TurnCache(cache_bytes // BYTES_PER_TURN)
         self._growth = PlannerStatistics(every=100)
         try:
-            self.created = schema.prepare(self._connections) == ""
+            self.created = schema.prepare(self._connections, PostgresIndex) == ""
         except BaseException:
             self._connections.close()
             raise

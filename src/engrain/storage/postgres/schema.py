@@ -11,15 +11,15 @@ import psycopg
 
 from engrain.errors import StorageError
 from engrain.storage.migrations import HEAD, current_revision, scripts, single_statements, table_names
-from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
 from engrain.storage.write.leftovers import finish_upgrade
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engrain.storage.postgres.connections import Connection, Connections
+    from engrain.storage.search.index import SearchIndex
 
 _LOCK = 0x656E6772  # "engr": who holds it changes the schema of this database
 _OLDEST_SERVER = 160000
@@ -32,7 +32,7 @@ SELECT current_setting('server_version_num')::integer, current_setting('server_v
 _TABLES = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
 
 
-def prepare(connections: Connections) -> str:
+def prepare(connections: Connections, new_index: Callable[[], SearchIndex]) -> str:
     """Bring the database to the newest schema in one transaction; the revision it came from, "" for a new one.
 
     Raises:
@@ -43,7 +43,7 @@ def prepare(connections: Connections) -> str:
     where = connections.location
     current = connections.read(None, lambda db: _inspect(db, where))
     if current != HEAD:
-        connections.write(None, lambda db: _upgrade(db, where))
+        connections.write(None, lambda db: _upgrade(db, where, new_index))
     connections.register_vectors()
     return current
 
@@ -115,14 +115,14 @@ def _check_vector(version: str, *, is_vector_visible: bool, location: str) -> No
         )
 
 
-def _upgrade(db: Connection, location: str) -> None:
+def _upgrade(db: Connection, location: str, new_index: Callable[[], SearchIndex]) -> None:
     db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
     current = revision(db, location)  # another process may have been first
     if current == HEAD:
         return
     _create_extension(db, location)
     upgrade(db, current, scripts("postgres"))
-    finish_upgrade(Transaction(db, STATEMENTS), PostgresIndex)
+    finish_upgrade(Transaction(db, STATEMENTS), new_index)
 
 
 def _create_extension(db: Connection, location: str) -> None:
