@@ -288,6 +288,8 @@ class RecordConverter:
 
 def _as_imported(metadata: object) -> Mapping[str, Any]:
     """The metadata of a memory that is trusted as what a file says, or less if it says so itself."""
+    if metadata == {}:
+        return {TRUST: "import"}
     checked = checks.metadata(metadata)
     if TRUST not in checked:
         return {**checked, TRUST: "import"}
