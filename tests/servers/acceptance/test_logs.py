@@ -4,11 +4,15 @@ import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain import AsyncMemory, InvalidInput, Memory
+from engrain.interfaces.access import Gate
+from engrain.interfaces.http.app import create_app
+from tests.support.asgi import serving
 from tests.support.clock import NOON, Clock
 
 HI = {"role": "user", "content": "  My dog is called Rex\n", "uuid": "u1"}
@@ -312,3 +316,15 @@ def test_the_awaited_log_says_the_same(location):
             assert await memory.agent("aide", session="s").log.read() == []
 
     asyncio.run(use())
+
+
+def test_a_lone_surrogate_survives_http(memory):
+    odd = {"t": "a\0b \ud800 \udc00", "n": 1.0}
+    with serving(create_app(memory, gate=Gate(memory, keys_required=False))) as url:
+        who = {"Engrain-Agent": "aide", "Engrain-Session": "monday", "Content-Type": "application/json"}
+        with httpx2.Client(base_url=url, headers=who, timeout=60) as client:
+            body = json.dumps({"entries": [odd]}).encode()
+            assert client.post("/v1/log/append", content=body).json()["added"] == 1
+            answer = client.get("/v1/log/read")
+    assert [item["entry"] for item in json.loads(answer.content)["items"]] == [odd]
+    assert entries(memory.agent("aide", session="monday").log) == [odd]
