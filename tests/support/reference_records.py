@@ -98,11 +98,7 @@ class ReferenceRecords:
         is_new = bool(self._new(act, [fact]))
         named = self._entries.named(act.caller, ids)
         active = [each for each in named if isinstance(each.memory, Fact) and each.memory.validity == "active"]
-        holders = {
-            entry.memory.id
-            for entry in self._entries.values()
-            if isinstance(entry.memory, Fact) and entry.memory.validity == "active" and entry.memory.slot == fact.slot
-        }
+        holders = {entry.memory.id for entry in self._holders(act, fact)}
         if not is_new or {each.memory.id for each in active} != set(ids) or not holders <= set(ids):
             return None
         for entry in active:
@@ -128,7 +124,7 @@ class ReferenceRecords:
     def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
         for entry in self._entries.named(act.caller, [id_]):
             before = entry.memory
-            if isinstance(before, Episode) or not before.is_live(act.at):
+            if isinstance(before, Episode) or not before.is_active(act.at):
                 raise InvalidInput(f"{id_} is an episode or no longer active; confirm a live fact or rule")
             kept = {k: v for k, v in before.metadata.items() if (k, v) != ("status", "fading")}
             entry.memory = replace(before, last_confirmed_at=act.at, metadata=kept)
@@ -141,7 +137,7 @@ class ReferenceRecords:
             before = entry.memory
             if isinstance(before, Episode):
                 raise InvalidInput(f"{id_} is an episode; age a fact or a rule")
-            if before.is_live(act.at) and decay.standing(before, act.at) != to:
+            if before.is_active(act.at) and decay.standing(before, act.at) != to:
                 entry.memory = decay.with_standing(before, to, act.at)
                 if to == "expired":
                     entry.take_out()
@@ -152,10 +148,12 @@ class ReferenceRecords:
     def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         for entry in self._entries.named(act.caller, [id_]):
             before = entry.memory
-            if entry.gone or not before.is_live(act.at):
+            if entry.gone or not before.is_active(act.at):
                 return before
             self._entries.flush_index(self._entries.unflushed())
             entry.memory = _forgotten(before, act.at)
+            if isinstance(before, Fact):
+                self._reopen(act, before)
             entry.take_out()
             if isinstance(before, Episode) and before.session is not None:
                 self._entries.index_around([before], act.at)
@@ -168,6 +166,9 @@ class ReferenceRecords:
         going = self._entries.named(act.caller, ids)
         tenant_id = act.caller.tenant_id
         gone = {entry.memory.id for entry in going}
+        for entry in going:
+            if isinstance(entry.memory, Fact) and entry.memory.validity == "active":
+                self._reopen(act, entry.memory)
         for entry in going:
             del self._entries[entry.ref]
             self._tombstones[tenant_id, entry.memory.id] = events.digest_memory(entry.memory)
@@ -324,7 +325,7 @@ class ReferenceRecords:
             case Rule():
                 placed = memory
         entry = self._arrive(placed)
-        entry.gone = not isinstance(placed, Episode) and not placed.is_live(act.at)
+        entry.gone = not isinstance(placed, Episode) and not placed.is_active(act.at)
         self._events.append(events.memory_created(act, placed, self._ids))
         return entry
 
@@ -341,22 +342,64 @@ class ReferenceRecords:
         return replace(episode, turn=max((turn_of(e).turn for e in self._entries.session(episode)), default=0) + 1)
 
     def _supersede(self, act: Act, fact: Fact) -> Fact:
-        """Close the active fact in the new one's place; the new one, naming what it supersedes."""
-        for entry in self._entries.values():
-            old = entry.memory
-            if fact.validity == "active" and isinstance(old, Fact) and old.validity == "active":
-                if old.slot != fact.slot:
-                    continue
-                self._close(act, entry, fact)
-                edge = Link(source_id=fact.id, target_id=old.id, relation="supersedes", created_at=act.at)
-                self._connect(fact.tenant_id, edge)
-                return replace(fact, supersedes_id=old.id)
+        """Close the active facts in the new one's place and time; the new one, naming the newest of them."""
+        if fact.validity != "active":
+            return fact
+        holders = self._holders(act, fact)
+        for entry in holders:
+            self._close(act, entry, fact)
+        if holders:
+            fact = replace(fact, supersedes_id=holders[0].memory.id)
+        before = (
+            []
+            if fact.has_begun(act.at)
+            else [e for e in self._same_slot(fact) if e.memory.is_true_until(fact.happened_at)]
+        )
+        if fact.is_live(act.at) or not fact.has_begun(act.at):
+            later = [entry.memory.happened_at for entry in self._same_slot(fact)]
+            later = [moment for moment in later if moment > max(fact.happened_at, act.at)]
+            fact = replace(fact, valid_to=min([*later, *filter(None, [fact.valid_to])], default=None))
+        for entry in before:
+            self._set_end(act, entry, fact.happened_at, fact)
+        for entry in (*holders, *before):
+            edge = Link(source_id=fact.id, target_id=entry.memory.id, relation="supersedes", created_at=act.at)
+            self._connect(fact.tenant_id, edge)
         return fact
+
+    def _same_slot(self, fact: Fact) -> list[Entry]:
+        """The active facts in the slot of one, the newest first."""
+        entries = [entry for entry in self._entries.values() if isinstance(entry.memory, Fact)]
+        same = [e for e in entries if e.memory.validity == "active" and e.memory.slot == fact.slot]
+        return sorted(same, key=lambda entry: (entry.memory.created_at, entry.memory.id), reverse=True)
+
+    def _holders(self, act: Act, fact: Fact) -> list[Entry]:
+        """Those of its slot that have begun; for a fact of another time than now, those that begin with it."""
+        if fact.is_live(act.at):
+            return [entry for entry in self._same_slot(fact) if entry.memory.has_begun(act.at)]
+        found = [entry for entry in self._same_slot(fact) if entry.memory.is_bounded]
+        return [entry for entry in found if entry.memory.happened_at == fact.happened_at]
+
+    def _set_end(self, act: Act, entry: Entry, end: datetime | None, by: Fact) -> None:
+        """Let the period of a fact end where another will begin, or nowhere."""
+        if entry.memory.valid_to != end:
+            self._events.append(events.fact_period_changed(act, entry.memory, self._ids, end=end, by=by))
+            entry.memory = replace(entry.memory, valid_to=end)
+
+    def _reopen(self, act: Act, gone: Fact) -> None:
+        """Take back what a fact that has not begun did to the periods of others."""
+        if gone.has_begun(act.at):
+            return
+        for entry in self._entries.visible(act.caller):
+            fact = entry.memory
+            is_linked = (gone.tenant_id, gone.id, fact.id, "supersedes") in self._links
+            if is_linked and fact.validity == "active" and fact.valid_to == gone.valid_from:
+                self._set_end(act, entry, None, gone)
 
     def _close(self, act: Act, entry: Entry, fact: Fact) -> None:
         """End the interval of a fact where the new one begins."""
         old = entry.memory
         closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
+        closed_at = closed_at if old.has_begun(act.at) else old.happened_at
         entry.memory = closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
         entry.take_out()
         self._events.append(events.fact_superseded(act, closed, fact, self._ids, was_open=old.valid_to is None))

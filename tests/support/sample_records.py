@@ -134,5 +134,6 @@ FILTERS = st.builds(
     as_of=st.none() | MOMENTS,
     valid_at=st.none() | MOMENTS,
     include_inactive=st.booleans(),
+    period=st.sampled_from(["any", "open", "current"]),
     after=st.none() | st.tuples(MOMENTS, st.sampled_from(["", "0", "8", "z"])),
 )

@@ -45,6 +45,7 @@ export interface Answer {
   evidence: "none" | "weak" | "strong" | null;
   evidence_score: number | null;
   dropped: Array<DroppedCandidate>;
+  times: Record<string, string>;
 }
 
 /** One use of a rule, with its outcome. */
@@ -134,6 +135,7 @@ export interface ContextBlock {
   evidence: "none" | "weak" | "strong" | null;
   degraded: Array<Degraded>;
   request_id: string | null;
+  times: Record<string, string>;
 }
 
 /** Messages for a chat API (`role` and `content`), and what they are made of. */
@@ -1289,6 +1291,10 @@ export interface ContextArguments {
   recent_episodes?: number | null;
   /** Only memories of this trust level, or a higher one. */
   min_trust?: "tool" | "assistant" | "import" | "user" | null;
+  /** What was believed then, ISO 8601 or words, not now. */
+  as_of?: string | null;
+  /** Facts that were true then, ISO 8601 or words, not now. */
+  valid_at?: string | null;
   /** Also facts that hold no more, marked, behind those that do. `false` if left out. */
   include_superseded?: boolean;
   /** Show days and times. `true` if left out. */

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, get_args
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.arguments import (
     find_preset,
-    parse_end,
     parse_limit,
     parse_point,
     parse_reading,
-    parse_time,
+    parse_times,
     parse_trust,
 )
 from engrain.agent.wiring.view import View
@@ -115,7 +114,7 @@ class Queries(View):
             neighbours=checks.count(neighbours, name="neighbours", high=_MOST_NEIGHBOURS),
             explains=checks.flag(explain, name="explain"),
         )
-        now = parts.clock()
+        times = parse_times(parts.clock(), since=since, until=until, as_of=as_of, valid_at=valid_at)
         narrowed = Filter(
             kinds=checks.choices(kinds, KINDS, name="kind") or KINDS,
             scopes=() if scope is None else parse_reading(self._caller, scope),
@@ -125,21 +124,21 @@ class Queries(View):
             speakers=checks.names(speakers, name="speaker"),
             subjects=checks.names(subjects, name="subject"),
             tags=checks.names(tags, name="tag"),
-            since=parse_time(since, name="since", now=now),
-            until=parse_end(until, name="until", now=now),
-            as_of=parse_point(as_of, name="as_of", now=now),
-            valid_at=parse_point(valid_at, name="valid_at", now=now),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
             trust=parse_trust(min_trust),
+            since=times.since,
+            until=times.until,
+            as_of=times.as_of,
+            valid_at=times.valid_at,
         )
-
         narrowed = lookups.with_namesakes(parts, self._caller, narrowed)
 
         def check(snapshot: Snapshot) -> None:
             if scope is not None:
                 checks.choice(scope, snapshot.caller.scopes, name="scope")
 
-        return search_counted(parts, self._caller, search_query, narrowed, check=check)
+        answer = search_counted(parts, self._caller, search_query, narrowed, check=check)
+        return replace(answer, times=times.in_words)
 
     def context(
         self,
@@ -150,6 +149,8 @@ class Queries(View):
         recipe: words.RecipeName | None = None,
         recent_episodes: words.RecentEpisodes | None = None,
         min_trust: words.MinTrust | None = None,
+        as_of: words.AsOf | None = None,
+        valid_at: words.ValidAt | None = None,
         include_superseded: words.IncludeSuperseded = False,
         with_dates: words.WithDates = True,
         with_sources: words.WithSources = False,
@@ -160,7 +161,8 @@ class Queries(View):
         has it already. A fact that others than the user have said is marked, and left out by `min_trust`, as is what
         they said. Memories in the block count as references. A `count_tokens` may be a function of a text, too.
         Superseded facts stand behind those that hold, newest first, and say so; with `with_sources` a line ends with
-        its id, too.
+        its id, too. With `as_of` it is made of what was believed then, with `valid_at` of facts that were true then;
+        neither counts as a reference, and the latest reflection is left out.
 
         Raises:
             InvalidInput: a number out of its range, an unknown recipe or counter, or a counter that fails.
@@ -184,9 +186,9 @@ class Queries(View):
             with_sources=checks.flag(with_sources, name="with_sources"),
         )
         superseded = checks.flag(include_superseded, name="include_superseded")
-        return context_blocks.build_block(
-            parts, self._caller, replace(request, include_superseded=superseded, line_options=line_options)
-        )
+        times = parse_times(parts.clock(), as_of=as_of, valid_at=valid_at)
+        request = replace(request, include_superseded=superseded, line_options=line_options, times=times)
+        return replace(context_blocks.build_block(parts, self._caller, request), times=times.in_words)
 
     def messages(
         self,
@@ -279,22 +281,26 @@ class Queries(View):
         from engrain.storage.search import recency
 
         parts = self._parts()
+        now = parts.clock()
+        times = parse_times(now, as_of=as_of, valid_at=valid_at)
         narrowed = Filter(
             kinds=("fact",),
             subjects=() if subject is None else (checks.name(subject, name="subject"),),
             predicates=() if predicate is None else (checks.name(predicate, name="predicate"),),
-            as_of=parse_point(as_of, name="as_of", now=parts.clock()),
-            valid_at=parse_point(valid_at, name="valid_at", now=parts.clock()),
+            as_of=times.as_of,
+            valid_at=times.valid_at,
             trust=parse_trust(min_trust, pending=checks.flag(pending, name="pending")),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
+            period="current",
             after=pagination.decode_moment("facts", after),
         )
         narrowed = lookups.with_namesakes(parts, self._caller, narrowed)
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        request = Request(caller=self._caller, filter=narrowed, now=now)
         most = checks.count(limit, name="limit")
         newest = parts.store.read(self._caller, recency.load_newest, request, most + 1)
         facts = [fact for fact in newest if isinstance(fact, Fact)]
-        return pagination.cut("facts", facts, most, lambda fact: (fact.happened_at, fact.id))
+        page = pagination.cut("facts", facts, most, lambda fact: (fact.happened_at, fact.id))
+        return replace(page, times=times.in_words)
 
     def list(
         self,

@@ -51,7 +51,8 @@ def decode(hint: Any, value: Any) -> Any:
 def _decode_object(hint: Any, value: Mapping[str, Any]) -> Any:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Page:
-        return Page(items=tuple(decode(arguments[0], item) for item in value["items"]), next=value["next"])
+        items = tuple(decode(arguments[0], item) for item in value["items"])
+        return Page(items=items, next=value["next"], times=decode(dict[str, datetime], value.get("times", {})))
     if isinstance(hint, type) and is_dataclass(hint):
         # What a newer server adds to the fields of a record is left out.
         return hint(**{name: decode(of, value[name]) for name, of in _hints(hint).items() if name in value})

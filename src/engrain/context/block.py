@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import MemoryRecord, Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
     from engrain.context.recipes import SectionName
     from engrain.domain.records import Degraded, EvidenceLevel
 
@@ -39,6 +42,7 @@ class ContextBlock(Record):
     evidence: EvidenceLevel | None = None  # of the search behind it; None where it was not judged
     degraded: tuple[Degraded, ...] = ()
     request_id: str | None = None
+    times: Mapping[str, datetime] = field(default_factory=dict, hash=False)  # given in words, as they were understood
 
     def __str__(self) -> str:
         return self.text

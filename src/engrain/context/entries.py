@@ -280,11 +280,20 @@ def _fact_line(fact: Fact, text: str, style: LineStyle, options: LineOptions) ->
 
 
 def _times(fact: Fact) -> str:
-    """Since when it is true; where nobody said, when it was mentioned."""
-    if fact.valid_from is not None:
-        return f" (since {fact.valid_from.date()})"
-    said_at = read_said_at(fact.metadata)
-    return "" if said_at is None else f" (said {said_at.date()})"
+    """The period in which it is true; where nobody said, when it was mentioned."""
+    start, end = fact.valid_from, fact.valid_to
+    if start is None and end is None:
+        said_at = read_said_at(fact.metadata)
+        return "" if said_at is None else f" (said {said_at.date()})"
+    if end is None:
+        return f" ({'since' if fact.has_begun(fact.created_at) else 'from'} {start.date()})" if start else ""
+    return f" (until {_day(end)})" if start is None else f" ({_day(start)} to {_day(end)})"
+
+
+def _day(bound: datetime) -> str:
+    """The day on which a period begins or ends; the month where it is the first moment of that."""
+    is_month = bound == bound.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return f"{bound:%Y-%m}" if is_month else f"{bound:%Y-%m-%d}"
 
 
 def _validity(fact: Fact, *, dated: bool) -> str:

@@ -16,6 +16,7 @@ from engrain.domain.records import Episode, Event, Fact, Rule, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
+    from datetime import datetime
 
     from engrain.domain.access.keys import AccessKey
     from engrain.domain.logs import LogAddress
@@ -50,6 +51,12 @@ def fact_superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, w
     """A newer fact superseded another; `old` as it is now, `was_open` if its `valid_to` was not known before."""
     payload = {"superseded_by": new.id, "valid_to": format_time(old.valid_to), "was_open": was_open}
     return memory_event(act, "fact_superseded", old, ids, payload=payload)
+
+
+def fact_period_changed(act: Act, before: Fact, ids: Callable[[], str], *, end: datetime | None, by: Fact) -> Event:
+    """The period of a fact ends where another of its slot will begin, or has no end again."""
+    payload = {"valid_to": [format_time(before.valid_to), format_time(end)], "by": by.id}
+    return memory_event(act, "fact_period_changed", before, ids, payload=payload)
 
 
 def memory_confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str], *, accepts: bool = False) -> Event:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.memories.fact_keys import FactKey, subject_key
 from engrain.domain.memories.predicates import predicate_key
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engrain.domain.memories.trust import TrustLevel
 
 _NO_KEY = FactKey("", "", "")
+Period = Literal["any", "open", "current"]
 TimePosition = tuple["datetime", str]  # position in a list in the order of time: time and id
 
 
@@ -29,7 +30,8 @@ class Filter:
     confirmed after they were stored; `trust` matches memories of one of several levels. Time is half-open: since <=
     happened_at < until. `as_of` matches memories that were believed at that time, and not forgotten since, instead of
     those live now; `include_inactive` also those that are not live. `valid_at` matches facts that were true at that
-    time by what is known now, superseded ones too.
+    time by what is known now, superseded ones too. Of the others, facts match whose `period` is open, which is not
+    over; current, which has begun, too; or any.
     `after` matches memories after a position (happened_at, id) in the order of the newest first.
     """
 
@@ -51,6 +53,7 @@ class Filter:
     as_of: datetime | None = None
     valid_at: datetime | None = None
     include_inactive: bool = False
+    period: Period = "open"
     after: TimePosition | None = None
 
     @property
@@ -108,11 +111,22 @@ def is_hidden(memory: MemoryRecord) -> bool:
 
 
 def _is_there(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
+    at = now if filter_.as_of is None else filter_.as_of
     if isinstance(memory, Fact) and filter_.valid_at is not None:
         if not memory.was_true(filter_.valid_at):
             return False
         if filter_.as_of is None:
             return filter_.include_inactive or memory.validity in {"active", "superseded"}
+    elif isinstance(memory, Fact) and not filter_.include_inactive and not _holds(filter_, memory, at):
+        return False
     if filter_.as_of is not None:
-        return memory.was_believed(filter_.as_of) and (filter_.include_inactive or not is_hidden(memory))
-    return filter_.include_inactive or memory.is_live(now)
+        return memory.was_believed(at) and (filter_.include_inactive or not is_hidden(memory))
+    return filter_.include_inactive or memory.is_active(at)
+
+
+def _holds(filter_: Filter, fact: Fact, at: datetime) -> bool:
+    """True if the period of a fact holds a moment; the end of one that was superseded became known later."""
+    if filter_.period == "any":
+        return True
+    is_over = fact.validity == "active" and fact.valid_to is not None and fact.valid_to <= at
+    return not is_over and (filter_.period == "open" or fact.has_begun(at))

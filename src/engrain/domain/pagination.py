@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from engrain.domain import checks
 from engrain.domain.records import Record
@@ -27,11 +27,13 @@ _LONGEST = 4_000
 class Page(Record, Sequence[_Item_co]):
     """One page of a list: a sequence of its items, and the cursor of the page after it.
 
-    `next` is the `after` of the next page; None on the last one.
+    `next` is the `after` of the next page; None on the last one. `times` are those that were given in words, as they
+    were understood.
     """
 
     items: tuple[_Item_co, ...] = ()
     next: str | None = None
+    times: Mapping[str, datetime] = field(default_factory=dict, hash=False)
 
     @overload
     def __getitem__(self, index: int) -> _Item_co: ...
@@ -42,6 +44,10 @@ class Page(Record, Sequence[_Item_co]):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def to_dict(self) -> dict[str, Any]:
+        page = Record.to_dict(self)
+        return page if self.times else {name: value for name, value in page.items() if name != "times"}
 
 
 def cut(name: str, rows: Sequence[_Item], limit: int, position: Callable[[_Item], Position]) -> Page[_Item]:

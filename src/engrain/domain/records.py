@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, overload
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, Reach, Registered, Scoped
 from engrain.domain.memories.fact_keys import FactKey, fact_key
+from engrain.domain.memories.periods import Dated, Lasting
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.memories.trust import REFLECTION as REFLECTION  # noqa: PLC0414  # named with the records
 from engrain.domain.memories.trust import SUMMARY as SUMMARY  # noqa: PLC0414  # likewise
@@ -108,7 +109,7 @@ class Caller(Reach, Record):
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Episode(Scoped, Trusted, Record):
+class Episode(Scoped, Trusted, Lasting, Record):
     """An episode: one turn of a conversation, or one event. Append-only."""
 
     id: str
@@ -171,7 +172,7 @@ _copy_in_turn: Callable[[Episode, int], Episode] = compile_copy(Episode, "turn")
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact(Scoped, Trusted, Record):
+class Fact(Scoped, Trusted, Dated, Record):
     """A fact: one statement of subject, predicate and content, with source and interval of validity."""
 
     id: str
@@ -205,14 +206,9 @@ class Fact(Scoped, Trusted, Record):
     def kind(self) -> Kind:
         return "fact"
 
-    @property
-    def happened_at(self) -> datetime:
-        """Time from which it is true; if unknown, the time it was stored."""
-        return self.created_at if self.valid_from is None else self.valid_from
-
-    def is_live(self, now: datetime) -> bool:  # noqa: ARG002  # a fact's validity is stored, not timed
-        """True if reads return it: it is not superseded, retracted or expired."""
-        return self.validity == "active"
+    def is_live(self, now: datetime) -> bool:
+        """True if reads return it: not superseded, retracted or expired, and its period holds the moment."""
+        return self.is_active(now) and self.has_begun(now) and (self.valid_to is None or self.valid_to > now)
 
     def was_believed(self, at: datetime) -> bool:
         """True if it was active at a moment, whatever changed since."""
@@ -267,7 +263,7 @@ class Fact(Scoped, Trusted, Record):
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule(Scoped, Trusted, Record):
+class Rule(Scoped, Trusted, Lasting, Record):
     """A rule: guidance learned from outcomes. Harmful evidence weighs more than helpful."""
 
     id: str
@@ -466,6 +462,7 @@ class Answer(Record, Sequence[Hit]):
     evidence: EvidenceLevel | None = None  # level, judged by the best statement; None if unknown
     evidence_score: float | None = None  # in [0, 1]; `evidence` is a level of it
     dropped: tuple[DroppedCandidate, ...] = ()  # if requested: the best 50 candidates that are no hits
+    times: Mapping[str, datetime] = field(default_factory=dict, hash=False)  # given in words, as they were understood
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -125,7 +125,7 @@ def _pages(snapshot: Snapshot, now: datetime, most: int) -> Iterator[list[Memory
     """Live facts, then rules, then episodes, each by id from the largest, at most so many in all."""
     left = most
     for kind in _ORDER:
-        request = Request(caller=snapshot.caller, filter=Filter(kinds=(kind,)), now=now)
+        request = Request(caller=snapshot.caller, filter=Filter(kinds=(kind,), period="any"), now=now)
         before: str | None = None
         while left > 0:
             page = surveys.load_page(snapshot, request, before=before, limit=min(PAGE, left))

@@ -158,10 +158,15 @@ class RecordConverter:
 
     def _resolve_slot(self, fact: Fact) -> Fact:
         """Supersede a fact where its slot holds one that was learned later."""
-        if fact.validity != "active" or fact.entity_id is not None:
+        if not fact.is_live(self.act.at) or fact.entity_id is not None:
             return fact
         current = selection.find_active_fact(
-            self.work, scope=fact.scope, subject=fact.subject, predicate=fact.predicate, content=fact.content
+            self.work,
+            scope=fact.scope,
+            subject=fact.subject,
+            predicate=fact.predicate,
+            content=fact.content,
+            at=self.act.at,
         )
         if current is None or current.id == fact.id or current.created_at <= fact.created_at:
             return fact

@@ -40,6 +40,7 @@ _TIMES: Mapping[str, str] = {
     "runs": "started_at",
     "sessions_consolidations": "first_seen_at",
 }
+_PERIOD = ("valid_from", "valid_to")
 _BYTES_AT_ONCE = 2**22
 
 
@@ -370,11 +371,11 @@ class _Restore:
         """Supersede the facts whose slots others have."""
         taken: set[tuple[str | None, ...]] = set()
         for fact in facts:
-            if fact["validity"] != "active":
+            if fact["validity"] != "active" or not _holds(fact, self.act.at):
                 continue
             key = row_key(fact)
             slot = (fact["scope"], *key[1:], fact["entity_id"], None if fact["entity_id"] else key.subject)
-            if slot in taken or self.target.holder(fact) is not None:
+            if slot in taken or self.target.holder(fact, self.act.at) is not None:
                 self.counts["superseded"] += 1
                 at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
                 fact.update(validity="superseded", invalidated_at=at, valid_to=fact["valid_to"] or at)
@@ -430,3 +431,9 @@ def _by_tenant(rows: Sequence[Row]) -> dict[str, list[Row]]:
     for row in rows:
         grouped[row["tenant_id"]].append(row)
     return grouped
+
+
+def _holds(fact: Mapping[str, Any], at: datetime) -> bool:
+    """True if the period of a fact's row holds a moment."""
+    start, end = ((None if fact[name] is None else datetime.fromisoformat(fact[name])) for name in _PERIOD)
+    return (start is None or start <= at) and (end is None or end > at)

@@ -58,6 +58,7 @@ ENGRAIN = Preset(
         "speaker": 0.3,
         "statement": 0.3,
         "moment": 0.1,
+        "upcoming": 0.3,
         "novelty": 1.0,
         "spread": 0.1,
     },

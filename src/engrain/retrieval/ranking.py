@@ -103,6 +103,15 @@ def moment(candidates: RankingInput) -> Gains:
     return Gains(raws, is_given=raws > 0)
 
 
+def upcoming(candidates: RankingInput) -> Gains:
+    """The loss of what has not begun, unless the query names its time; `raw` is 1."""
+    begins_at, now = candidates.traits["happened_at"], micros(candidates.now)
+    is_later = begins_at > now
+    for span in candidates.spans:
+        is_later &= span.measure_nearness(begins_at) < 1.0
+    return Gains(np.ones(len(is_later)), -candidates.scores, is_later)
+
+
 def importance(candidates: RankingInput) -> Gains:
     """Importance, 0-10, as a share of 10."""
     raws = candidates.traits["importance"]
@@ -171,6 +180,7 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "importance": importance,
     "recency": recency,
     "confidence": confidence,
+    "upcoming": upcoming,
     "novelty": novelty,
     "spread": spread,
     "age": age,

@@ -19,6 +19,8 @@ _ENDS = {"episode": "expires_at", "fact": "invalidated_at", "rule": "invalidated
 # A pending fact has a slot of its own, beside the one it may come to hold.
 NOT_PENDING = f"substr(value_key, 1, 1) <> '{PENDING_MARK}'"
 _STANDING = "(permanence = 'permanent' OR last_confirmed_at > created_at)"
+HAS_BEGUN = "(valid_from IS NULL OR valid_from <= :now)"
+IS_LEFT = "(valid_to IS NULL OR valid_to > :now)"
 _SCOPES = "scope IN :scopes"
 SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 
@@ -73,10 +75,10 @@ def _in_slot(
     key = fact.key
     condition = f"tenant_id = :tenant_id AND {about} AND predicate_key = :predicate AND scope = :scope"
     bound |= {"tenant_id": fact.tenant_id, "predicate": key.predicate, "scope": fact.scope}
-    if is_any_value:  # facts that hold it at different times have different value keys
+    if is_any_value:
         return condition, bound
-    if key.value:
-        return f"{condition} AND value_key = :value", {**bound, "value": key.value}
+    if key.value:  # those of some periods have their ids as value keys
+        return f"{condition} AND (value_key = :value OR value_key = id)", {**bound, "value": key.value}
     return f"{condition} AND {NOT_PENDING}", bound
 
 
@@ -164,10 +166,7 @@ def _is_believed(request: Request, kind: Kind, dialect: Dialect, bound: dict[str
     """Live now, believed then, or either."""
     if request.filter.as_of is not None:
         bound["as_of"] = dialect.time(request.filter.as_of)
-        believed = f"created_at <= :as_of AND ({_ENDS[kind]} IS NULL OR {_ENDS[kind]} > :as_of)"
-        if request.filter.include_inactive:
-            return believed
-        return f"{believed} AND NOT ({dialect.is_true('metadata', 'hidden')})"
+        return _was_believed(request, kind, dialect)
     if request.filter.include_inactive:
         return "TRUE"
     match kind:
@@ -175,6 +174,32 @@ def _is_believed(request: Request, kind: Kind, dialect: Dialect, bound: dict[str
             bound["now"] = dialect.time(request.now)
             return "(expires_at IS NULL OR expires_at > :now)"
         case "fact":
-            return "validity = 'active'"
+            bound["now"] = dialect.time(request.now)
+            return f"validity = 'active' AND {_of_period(request)}"
         case "rule":
             return f"NOT ({dialect.is_true('metadata', 'forgotten')})"
+
+
+def _of_period(request: Request, *, left: str = IS_LEFT) -> str:
+    """Build the condition on the period of a fact; `left` says that it is not over."""
+    match request.filter.period:
+        case "any":
+            return "TRUE"
+        case "open":
+            return left
+        case "current":
+            return f"{left} AND {HAS_BEGUN}"
+
+
+def _was_believed(request: Request, kind: Kind, dialect: Dialect) -> str:
+    """Believed then; a fact whose period was not that time is left out, unless a time is asked for besides."""
+    criteria = request.filter
+    believed = f"created_at <= :as_of AND ({_ENDS[kind]} IS NULL OR {_ENDS[kind]} > :as_of)"
+    if criteria.include_inactive:
+        return believed
+    believed = f"{believed} AND NOT ({dialect.is_true('metadata', 'hidden')})"
+    if kind != "fact" or criteria.valid_at is not None:
+        return believed
+    # The end of one that was superseded became known later.
+    period = _of_period(request, left=f"(validity <> 'active' OR {IS_LEFT})")
+    return f"{believed} AND {period.replace(':now', ':as_of')}"

@@ -214,6 +214,20 @@ WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session;
 UPDATE facts SET validity = 'superseded', invalidated_at = :at, valid_to = :valid_to
 WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
 
+-- set_fact_end --
+-- Set the end of the period of an active fact: others may fill its slot before and after
+UPDATE facts SET valid_to = :valid_to, value_key = id WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
+
+-- set_expiry --
+-- Set when time alone takes a memory out of the searches
+UPDATE memory_index SET expires_at = :expires_at WHERE tenant_id = :tenant_id AND doc = :doc;
+
+-- superseded_by --
+-- List the facts that a fact supersedes, or will
+SELECT target_id FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind = 'fact' AND source_id = :id AND relation = 'supersedes'
+    AND target_kind = 'fact';
+
 -- run_out_episodes --
 -- List the episodes that expired longest ago
 SELECT id FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before ORDER BY expires_at LIMIT :limit;

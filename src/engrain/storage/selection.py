@@ -12,6 +12,7 @@ from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from engrain.domain.requests import Ref
     from engrain.storage.transaction import Transaction
@@ -104,13 +105,16 @@ def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | Non
     return {doc: memory for kind in KINDS for doc, memory in select(tx, kind, condition, bound, by=BY_DOC)}
 
 
-def find_active_fact(snapshot: Snapshot, *, scope: str, subject: str, predicate: str, content: str = "") -> Fact | None:
-    """Find the active fact about no entity in the slot of these, if the caller sees it."""
+def find_active_fact(
+    snapshot: Snapshot, *, scope: str, subject: str, predicate: str, content: str = "", at: datetime | None = None
+) -> Fact | None:
+    """Find the active fact about no entity in the slot of these, live `at` a time, if the caller sees it."""
     if not snapshot.sees(scope):
         return None
     key = fact_key(scope=scope, subject=subject, predicate=predicate, content=content)
     bound = {"tenant_id": snapshot.tenant_id, "scope": scope, **key._asdict()}
     same = "tenant_id = :tenant_id AND scope = :scope AND subject_key = :subject AND predicate_key = :predicate"
-    same += " AND value_key = :value" if key.value else f" AND {NOT_PENDING}"
+    same += " AND (value_key = :value OR value_key = id)" if key.value else f" AND {NOT_PENDING}"
     found = select(snapshot, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
-    return next((memory for _, memory in found if isinstance(memory, Fact)), None)
+    facts = (memory for _, memory in found if isinstance(memory, Fact) and memory.key.value == key.value)
+    return next((fact for fact in facts if at is None or fact.is_live(at)), None)

@@ -318,7 +318,10 @@ def test_times_far_out_are_kept_to_the_microsecond(agent, said, meant):
     assert agent.get(episode.id).event_time == meant
     fact = agent.remember("True it was", subject="It", predicate="was", valid_from=said, valid_to=said)
     assert (agent.get(fact.id).valid_from, agent.get(fact.id).valid_to) == (meant, meant)
-    assert {hit.memory.id for hit in agent.recall("far true", since=meant)} >= {episode.id, fact.id}
+    assert {hit.memory.id for hit in agent.recall("far true", since=meant, include_inactive=True)} >= {
+        episode.id,
+        fact.id,
+    }
     assert not {hit.memory.id for hit in agent.recall("far true", until=meant)} & {episode.id, fact.id}
 
 

@@ -74,3 +74,113 @@ def test_what_was_taken_back_was_never_true(aide):
     wrong = aide.remember("Lisbon", subject="Ana", predicate="lives in", valid_from="2020-01-01")
     aide.forget(wrong.id)
     assert contents(aide.facts("Ana", valid_at="2021-01-01")) == []
+
+
+def later(times, *date):
+    times.append(datetime(*date, tzinfo=UTC))
+
+
+def test_a_fact_that_begins_later_waits_until_then(aide, times):
+    aide.remember("Globex", subject="Ana", predicate="works at", valid_from="2021-09-01")
+    aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    assert contents(aide.facts("Ana", "works at")) == ["Globex"]
+    assert contents(aide.facts("Ana", "works at", valid_at="2026-07-01")) == ["Initech"]
+    assert [hit.memory.content for hit in aide.recall("Where does Ana work?", kinds="fact")] == ["Globex", "Initech"]
+    block = aide.context("Where does Ana work?").text
+    assert "Globex (2021-09 to 2026-06)" in block
+    assert "Initech (from 2026-06-01)" in block
+    later(times, 2026, 6, 2)
+    assert contents(aide.facts("Ana", "works at")) == ["Initech"]
+    assert [hit.memory.content for hit in aide.recall("Where does Ana work?", kinds="fact")] == ["Initech"]
+    assert contents(aide.facts("Ana", "works at", valid_at="2022-01-01")) == ["Globex"]
+    assert contents(aide.facts("Ana", "works at", as_of="2026-05-20")) == ["Globex"]
+    aide.remember("Umbrella", subject="Ana", predicate="works at")
+    assert contents(aide.facts("Ana", "works at")) == ["Umbrella"]
+
+
+def test_a_plan_is_changed_and_given_up(aide, times):
+    aide.remember("Globex", subject="Ana", predicate="works at")
+    plan = aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    same = aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    assert same.id == plan.id
+    plan = aide.correct(plan.id, "Initech, as an accountant")
+    assert plan.valid_from == datetime(2026, 6, 1, tzinfo=UTC)
+    plan = aide.correct(plan.id, "Initech, as chief accountant", valid_from="2026-06-08")
+    assert contents(aide.facts("Ana", valid_at="2026-06-03")) == ["Globex"]
+    assert contents(aide.facts("Ana", valid_at="2026-06-08")) == ["Initech, as chief accountant"]
+    aide.forget(plan.id)
+    later(times, 2026, 7, 1)
+    assert contents(aide.facts("Ana")) == ["Globex"]
+    assert [hit.memory.content for hit in aide.recall("Ana works", kinds="fact")] == ["Globex"]
+
+
+def test_a_plan_that_is_erased_leaves_what_is_true_without_an_end(aide):
+    now = aide.remember("Globex", subject="Ana", predicate="works at")
+    plan = aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    assert aide.get(now.id).valid_to == plan.valid_from
+    aide.erase([plan.id])
+    assert aide.get(now.id).valid_to is None
+
+
+def test_what_is_said_meanwhile_ends_where_the_plan_begins(aide):
+    aide.remember("Globex", subject="Ana", predicate="works at")
+    aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    between = aide.remember("Umbrella", subject="Ana", predicate="works at")
+    assert between.valid_to == datetime(2026, 6, 1, tzinfo=UTC)
+    assert contents(aide.facts("Ana")) == ["Umbrella"]
+    assert contents(aide.facts("Ana", valid_at="2026-06-01")) == ["Initech"]
+
+
+def test_many_values_begin_later_beside_each_other(aide, times):
+    aide.remember("jazz", subject="Ana", predicate="likes")
+    aide.remember("jazz", subject="Ana", predicate="likes", valid_from="2026-06-01")
+    aide.remember("fado", subject="Ana", predicate="likes", valid_from="2026-06-01")
+    assert contents(aide.facts("Ana", "likes")) == ["jazz"]
+    later(times, 2026, 6, 1)
+    assert contents(aide.facts("Ana", "likes")) == ["fado", "jazz"]
+
+
+def test_what_is_over_is_found_at_its_time_alone(aide, times):
+    aide.remember("Milan", subject="Femi", predicate="stays in", valid_from="2026-05-04", valid_to="2026-05-13")
+    assert contents(aide.facts("Femi")) == ["Milan"]
+    later(times, 2026, 5, 20)
+    assert contents(aide.facts("Femi")) == []
+    assert not aide.recall("Femi Milan", kinds="fact")
+    assert "Milan (2026-05-04 to 2026-05-13)" in aide.context("Where did Femi stay?", valid_at="2026-05-05").text
+    aide.remember("Oslo", subject="Femi", predicate="stays in", valid_from="2026-01-01", valid_to="2026-01-05")
+    aide.remember("Rome", subject="Femi", predicate="stays in")
+    assert contents(aide.facts("Femi")) == ["Rome"]
+    assert contents(aide.facts("Femi", valid_at="2026-01-02")) == ["Oslo"]
+    assert contents(aide.facts("Femi", valid_at="2026-05-05")) == ["Milan"]
+
+
+def test_a_block_of_another_time(aide, times):
+    aide.remember("Lisbon by the river", subject="Ana", predicate="lives in", valid_from="2020-01-01")
+    later(times, 2026, 6, 1)
+    aide.remember("Porto by the river", subject="Ana", predicate="lives in", valid_from="2026-05-20")
+    assert "Porto" in aide.context("Where does Ana live?").text
+    then = aide.context("Where does Ana live?", valid_at="last year")
+    assert "Lisbon" in then.text
+    assert "Porto" not in then.text
+    believed = aide.context("Where does Ana live?", as_of="2026-05-25")
+    assert "Lisbon" in believed.text
+    assert "Porto" not in believed.text
+    assert then.times == {"valid_at": datetime(2025, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)}
+    assert believed.times == {}
+
+
+def test_times_in_words_are_told_back(aide):
+    meant = datetime(2026, 4, 30, 23, 59, 59, 999999, tzinfo=UTC)
+    assert aide.facts("Ana", valid_at="last month").to_dict()["times"] == {"valid_at": "2026-04-30T23:59:59.999999Z"}
+    assert "times" not in aide.facts("Ana").to_dict()
+    found = aide.recall("Ana", as_of="last month", since="2020-01-01", until="yesterday")
+    assert found.times == {"as_of": meant, "until": datetime(2026, 5, 11, tzinfo=UTC)}
+
+
+def test_a_merge_leaves_plans_alone(aide):
+    ana, annie = aide.entities.create("Ana", "person"), aide.entities.create("Annie", "person")
+    aide.remember("Globex", subject="Ana", predicate="works at", entity_id=ana.id)
+    aide.remember("Initech", subject="Annie", predicate="works at", entity_id=annie.id, valid_from="2026-06-01")
+    aide.entities.merge(annie.id, ana.id)
+    assert contents(aide.facts("Ana", "works at")) == ["Globex"]
+    assert "Initech" in contents(aide.facts("Ana", "works at", valid_at="2026-07-01"))

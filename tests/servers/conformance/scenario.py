@@ -375,6 +375,12 @@ STEPS = (
     does("observe", content="Far too important", importance=11.0, refused_="invalid_input"),
     does("remember", content="x", subject="", predicate="is", refused_="invalid_input"),
     does("remember", content="x", subject="Ana", predicate="is", scope="pool:secret", refused_="invalid_input"),
+    # What will be true waits until then; what was true is told of another time.
+    does("remember", keeps_="next", content="Coimbra", subject="Ana", predicate="lives in", valid_from="2098-01-01"),
+    does("facts", subject="Ana", predicate="lives in"),
+    does("facts", subject="Ana", predicate="lives in", valid_at="2098-02-01"),
+    does("facts", subject="Ana", predicate="lives in", valid_at="in September 2025"),
+    does("forget", id_="$next"),
     does("remember", content="x", subject="Ana", predicate="is", valid_from="soon", refused_="invalid_input"),
     does(
         "remember", content="with milk", subject="a", predicate="b", idempotency_key="tea-1", refused_="invalid_input"

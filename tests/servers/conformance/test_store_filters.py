@@ -93,6 +93,7 @@ ODD_FILTERS = st.builds(
     as_of=st.none() | ZONED,
     valid_at=st.none() | ZONED,
     include_inactive=st.booleans(),
+    period=st.sampled_from(["any", "open", "current"]),
     after=st.none() | st.tuples(ZONED, NAMES),
 )
 COMMON = "tram"
@@ -114,7 +115,7 @@ def check_every_read(store, memories, asked, retiring=()):
     known = refs(store, words={COMMON})
     for place in retiring:
         store.forget(act(asked.now - timedelta(hours=1)), stored[place].id)
-    embedded = {each.id for each in stored if each.is_live(LONG_AGO)}
+    embedded = {each.id for each in stored if each.is_active(LONG_AGO)}
     stored = store.get(CALLER, [each.id for each in stored])
     expected = {each.id for each in stored if matches(asked.filter, each, asked.now)}
     near = expected & embedded

@@ -49,9 +49,30 @@ def test_a_fact_that_already_ended_keeps_its_end(store):
 
 
 def test_no_fact_ends_before_it_began(store):
-    [old] = put(store, [fact("Lisbon", valid_from=LATER)])
+    [old] = put(store, [fact("Lisbon", valid_from=NOON)])
     put(store, [fact("Porto", valid_from=NOON - timedelta(days=9))])
-    assert store.get(CALLER, [old.id])[0].valid_to == LATER
+    assert store.get(CALLER, [old.id])[0].valid_to == NOON
+
+
+def test_a_fact_that_begins_later_waits_and_the_one_before_it_ends_there(store):
+    [now] = put(store, [fact("Lisbon")])
+    [next_] = put(store, [fact("Porto", valid_from=LATEST)])
+    ending, waiting = store.get(CALLER, [now.id, next_.id])
+    assert (ending.validity, ending.valid_to, waiting.validity) == ("active", LATEST, "active")
+    [between] = put(store, [fact("Faro", valid_from=LATER)])
+    assert between.valid_to == LATEST
+    assert store.get(CALLER, [now.id])[0].valid_to == LATER
+    store.forget(act(NOON), between.id)
+    assert store.get(CALLER, [now.id])[0].valid_to is None
+    [after] = store.put(act(LATEST), [fact("Braga", created_at=LATEST)])
+    assert {each.validity for each in store.get(CALLER, [now.id, next_.id])} == {"superseded"}
+    assert after.supersedes_id == next_.id
+
+
+def test_a_fact_that_was_over_before_it_was_stored_supersedes_nothing(store):
+    [now] = put(store, [fact("Lisbon")])
+    [past] = put(store, [fact("Porto", valid_from=NOON - timedelta(days=9), valid_to=NOON - timedelta(days=2))])
+    assert {each.validity for each in store.get(CALLER, [now.id, past.id])} == {"active"}
 
 
 def test_a_superseded_fact_is_gone_from_searches_but_not_from_get(store):
@@ -190,7 +211,8 @@ def test_at_any_moment_what_is_believed_of_a_place_is_one_fact(backend, statemen
         stored = []
         for day, (subject, since) in enumerate(statements):
             at = NOON + timedelta(days=day - 3)
-            stored += store.put(act(at), [fact(f"City {day}", subject=subject, valid_from=since, created_at=at)])
+            begun = None if since is None else min(since, at)
+            stored += store.put(act(at), [fact(f"City {day}", subject=subject, valid_from=begun, created_at=at)])
         found = {each.id for each in store.recent(request(as_of=moment), 99)}
         latest = {each.subject: each.id for each in stored if each.created_at <= moment}
         assert found == set(latest.values())

@@ -67,7 +67,7 @@ def plans(draw):
                 st.lists(st.integers(0, 9), max_size=2),  # sources
                 st.lists(st.integers(0, 9), max_size=2),  # doubts
                 st.integers(0, 9),  # target
-                st.sampled_from([None, NOON, MORNING]),
+                st.sampled_from([None, NOON, NIGHT]),
             ),
             min_size=1,
             max_size=6,
@@ -297,3 +297,15 @@ def test_what_cannot_be_undone_is_refused_with_a_reason(store):
     with pytest.raises(NotFound):
         store.undo(act(MORNING), "nobody")
     assert store.events(CALLER) == before
+
+
+def test_an_undo_takes_back_what_a_plan_did_to_the_period_before_it(store):
+    turns, facts, _ = home(store)
+    before = state(store)
+    subject, predicate = PLACES[0]
+    plan = fact("soon", subject=subject, predicate=predicate, created_at=LATER, valid_from=MORNING + DAY)
+    run_id, _ = run(store, turns, [Action(kind="new_fact", memory=plan)])
+    assert store.get(CALLER, [facts[0].id])[0].valid_to == MORNING + DAY
+    undone = store.undo(act(MORNING), run_id)
+    assert undone.kept == ()
+    assert state(store, {plan.id}) == before

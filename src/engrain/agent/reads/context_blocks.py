@@ -9,7 +9,7 @@ from engrain import engines
 from engrain.agent.learning.reflection import latest_reflection
 from engrain.agent.reads.profiles import load_profile
 from engrain.agent.reads.search import count_references, search_and_read
-from engrain.agent.wiring.arguments import find_preset, parse_trust
+from engrain.agent.wiring.arguments import SearchTimes, find_preset, parse_trust
 from engrain.agent.writes.fail_open import recent_turns
 from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions, source_of
@@ -61,6 +61,7 @@ class ContextRequest:
         recent: how many of the newest episodes it shows in a section of their own.
         trust: the trust levels of its memories; none for all.
         include_superseded: whether facts that no longer hold are shown, marked, after those that do.
+        times: the times of which it shows what was believed, or true.
     """
 
     query: str
@@ -70,6 +71,7 @@ class ContextRequest:
     recent: int = 0
     trust: tuple[TrustLevel, ...] = ()
     include_superseded: bool = False
+    times: SearchTimes = field(default_factory=SearchTimes)
     line_options: LineOptions = field(default_factory=LineOptions)
 
 
@@ -123,7 +125,8 @@ def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> Contex
     """Build the block, its memories counted as references; the caller's session, which the model has, is left out."""
     sources, answer = _gather(parts, caller, request)
     built = _pack(sources, request)
-    count_references(parts, caller, built.memories)
+    if not request.times.asks_past:
+        count_references(parts, caller, built.memories)
     return replace(built, evidence=answer.evidence, degraded=answer.degraded, request_id=caller.request_id)
 
 
@@ -160,22 +163,24 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
     query about the user, or somebody who speaks in this memory, keeps its hits there, as other words may answer it.
     """
     recipe, chosen, now = request.recipe, parts.settings.context, parts.clock()
-    reflection = latest_reflection(parts, caller) if recipe.has("reflection") else None
+    has_reflection = recipe.has("reflection") and not request.times.asks_past
+    reflection = latest_reflection(parts, caller) if has_reflection else None
     most_recent = request.recent if recipe.has("recent") else 0
     if reflection is not None and request.trust and reflection.trust not in request.trust:
         reflection = None
-    elsewhere = Filter(exclude_sessions=checks.names(caller.session, name="session"), trust=request.trust)
+    session, times = checks.names(caller.session, name="session"), request.times
+    elsewhere = Filter(exclude_sessions=session, trust=request.trust, as_of=times.as_of, valid_at=times.valid_at)
     searched = replace(elsewhere, kinds=recipe.kinds, include_inactive=request.include_superseded)
 
     def read(snapshot: Snapshot, answer: Answer) -> BlockSources:
         said = Request(caller=caller, filter=replace(elsewhere, kinds=("episode",)), now=now)
         newest = load_newest(snapshot, said, most_recent)
         recent = [memory for memory in newest if isinstance(memory, Episode)]
-        live = [hit for hit in answer if _is_superseded(hit) or hit.memory.is_live(now)]
+        live = [hit for hit in answer if request.times.asks_past or _is_superseded(hit) or hit.memory.is_active(now)]
         hits = _without_session(snapshot, caller.session, live)
         if not recipe.has_floor or _has_evidence(answer, chosen.min_evidence):
             return BlockSources(hits=hits, recent=recent, reflection=reflection)
-        profile = load_profile(snapshot, now) if recipe.has("profile") else ()
+        profile = load_profile(snapshot, now) if recipe.has("profile") and not request.times.asks_past else ()
         own = hits if _is_about_people(snapshot, request.query) else ()
         return BlockSources(share=chosen.profile_share, profile=profile, hits=own, recent=recent)
 

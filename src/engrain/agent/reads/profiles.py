@@ -31,7 +31,9 @@ def load_profile(snapshot: Snapshot, now: datetime, *, standing: bool = True) ->
     caller = snapshot.caller
     named = () if caller.user is None else (caller.user,)
     about = dict.fromkeys((*_USER, caller.agent, *named, *list_speakers(snapshot)))
-    narrowed = Filter(kinds=("fact",), subjects=tuple(about), standing=standing, trust=levels_from("import"))
+    narrowed = Filter(
+        kinds=("fact",), subjects=tuple(about), standing=standing, trust=levels_from("import"), period="current"
+    )
     found = load_newest(snapshot, Request(caller=caller, filter=narrowed, now=now), _MOST)
     facts = [fact for fact in found if isinstance(fact, Fact) and fact.category not in _DERIVED]
     counts = count_confirmations(snapshot, facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from engrain.domain.memories.trust import PENDING_LEVELS, TRUST_LEVELS, TrustLev
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
     from engrain.retrieval.presets import Preset
@@ -73,6 +76,41 @@ def parse_point(value: object, *, name: str, now: datetime) -> datetime | None:
         return checks.moment(value, name=name)
     start, end = span
     return start if start >= now else min(max(start, end - _MOMENT), now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchTimes:
+    """Times that a search is narrowed by; `in_words` has those that were given in words, as they were understood."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    valid_at: datetime | None = None
+    in_words: Mapping[str, datetime] = field(default_factory=dict)
+
+    @property
+    def asks_past(self) -> bool:
+        """True where they ask for what was believed, or true, at another time."""
+        return self.as_of is not None or self.valid_at is not None
+
+
+def parse_times(now: datetime, **values: object) -> SearchTimes:
+    """Return times by the names of `SearchTimes`, as `parse_time`, `parse_end` and `parse_point` read them.
+
+    Raises:
+        InvalidInput: one is no time.
+    """
+    parsers = {"since": parse_time, "until": parse_end}
+    meant = {name: parsers.get(name, parse_point)(value, name=name, now=now) for name, value in values.items()}
+    named = [name for name, value in values.items() if _parse_words(value, now) is not None]
+    in_words = {name: moment for name in named if (moment := meant[name]) is not None}
+    return SearchTimes(
+        since=meant.get("since"),
+        until=meant.get("until"),
+        as_of=meant.get("as_of"),
+        valid_at=meant.get("valid_at"),
+        in_words=in_words,
+    )
 
 
 def _parse_words(value: object, now: datetime) -> tuple[datetime, datetime] | None:

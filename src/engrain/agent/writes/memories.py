@@ -97,7 +97,7 @@ def _confirm_same(work: UnitOfWork, fact: Fact, *, may_be_repeated: bool) -> Fac
     if fact.source_episode_id is not None and not any(isinstance(source, Episode) for _, source in sources):
         return None
     locked = updates.lock_one(work, known.id)
-    if locked is None or not locked[1].is_live(work.act.at):
+    if locked is None or not locked[1].is_active(work.act.at):
         return None
     confirmed = changes.confirm(work, known.id, event_id=fact.id)
     for _, source in sources:
@@ -179,10 +179,18 @@ def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str
     doc, old = locked[id_] if locked else (0, get_active_fact(work, id_))  # which says what became of it
     updates.check_change(work, old, says=True)
     new = replace(old, **changes)
+    is_upcoming = not old.has_begun(work.act.at)
+    if is_upcoming:  # it makes way before the new one is fitted in, in its time where that gives none
+        new = replace(new, valid_from=new.valid_from or old.valid_from)
+        updates.close(work, doc, old, new)
+        updates.reopen(work, old)
     is_elsewhere = new.slot != old.slot  # one of many values
-    for stored in put_with_mentions(work, [replace(new, supersedes_id=id_) if is_elsewhere else new], mentioned):
+    is_named = is_upcoming or is_elsewhere
+    for stored in put_with_mentions(work, [replace(new, supersedes_id=id_) if is_named else new], mentioned):
         if isinstance(stored, Fact):
-            if is_elsewhere:
+            if is_upcoming:
+                updates.connect(work, stored, old, arrivals.superseding(work, stored, old))
+            elif is_elsewhere:
                 arrivals.supersede_from(work, doc, old, stored)
             return stored
     raise InvalidInput(f"id {changes['id']} is taken and nothing was written; the source of ids repeats itself")

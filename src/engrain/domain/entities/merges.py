@@ -45,12 +45,12 @@ def check_merge(source_id: str, target_id: str, known: Mapping[str, Entity]) -> 
             )
 
 
-def find_conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact]) -> list[Conflict]:
-    """Conflicts of facts that are active in one slot, once both are about one entity; by scope, then predicate."""
-    active = {(fact.scope, *fact.key[1:]): fact for fact in target_facts if fact.validity == "active"}
+def find_conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact], at: datetime) -> list[Conflict]:
+    """Conflicts of facts that are live in one slot, once both are about one entity; by scope, then predicate."""
+    live = {(fact.scope, *fact.key[1:]): fact for fact in target_facts if fact.is_live(at)}
     conflicts = []
     for fact in source_facts:
-        other = active.get((fact.scope, *fact.key[1:])) if fact.validity == "active" else None
+        other = live.get((fact.scope, *fact.key[1:])) if fact.is_live(at) else None
         if other is not None:
             wins = fact.confidence > other.confidence
             conflicts.append(Conflict(loser=other, winner=fact) if wins else Conflict(loser=fact, winner=other))

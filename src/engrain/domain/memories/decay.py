@@ -74,7 +74,7 @@ class SweepBatch:
 
 def standing(memory: Fact | Rule, now: datetime) -> Standing:
     """Standing of a memory; `expired` stands for whatever is no longer live."""
-    if not memory.is_live(now):
+    if not memory.is_active(now):
         return "expired"
     return "fading" if memory.metadata.get("status") == "fading" else "active"
 
@@ -120,7 +120,7 @@ def decayed_confidence(memory: Fact | Rule, policy: DecayPolicy, *, now: datetim
 
 def due_standing(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> Standing | None:
     """New standing of a memory; None if it stands so already, is no longer live, or never decays."""
-    if memory.decay_rate <= 0 or not memory.is_live(now):
+    if memory.decay_rate <= 0 or not memory.is_active(now):
         return None
     left = decayed_confidence(memory, policy, now=now)
     to: Standing = "expired" if left < policy.expired_below else "fading" if left < policy.fading_below else "active"

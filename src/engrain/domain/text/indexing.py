@@ -108,6 +108,17 @@ def is_searched(memory: MemoryRecord) -> bool:
             return not memory.is_forgotten
 
 
+def find_expiry(memory: MemoryRecord) -> datetime | None:
+    """Return when time alone takes a memory out of the searches; None for never."""
+    match memory:
+        case Episode():
+            return memory.expires_at
+        case Fact():
+            return memory.valid_to
+        case Rule():
+            return None
+
+
 def near_terms(neighbours: Iterable[str]) -> list[str]:
     """Terms of the turns around an episode, from their contents in order."""
     return [term for content in neighbours for term in content_terms(content)[0].words]

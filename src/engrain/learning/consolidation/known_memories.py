@@ -91,7 +91,12 @@ def load_holders(snapshot: Snapshot, facts: Iterable[Fact]) -> list[Fact]:
     slots = {fact.slot: fact for fact in facts if fact.entity_id is None}
     holders = (
         find_active_fact(
-            snapshot, scope=fact.scope, subject=fact.subject, predicate=fact.predicate, content=fact.content
+            snapshot,
+            scope=fact.scope,
+            subject=fact.subject,
+            predicate=fact.predicate,
+            content=fact.content,
+            at=fact.created_at,
         )
         for fact in slots.values()
     )

@@ -19,6 +19,7 @@ from engrain.storage.backup import clearance
 from engrain.storage.backup.tables import DEPARTURES, KEYS, MEMORIES, TABLES, VECTORS
 from engrain.storage.dialects import as_json
 from engrain.storage.entities import registry
+from engrain.storage.filters import HAS_BEGUN, IS_LEFT
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -81,15 +82,15 @@ class SqlRestoration:
         named = {name: row[name] for name in ("tenant_id", "id", "scope", "log", "session", "subkey")}
         return self.tx.one("has_log", **named) is not None
 
-    def holder(self, fact: Row) -> str | None:
-        """Find the id of the active fact in the slot of this row."""
+    def holder(self, fact: Row, at: datetime) -> str | None:
+        """Find the id of the fact that is live at a moment in the slot of this row."""
         key = row_key(fact)
         who = "entity_id = :who" if fact["entity_id"] is not None else "entity_id IS NULL AND subject_key = :who"
         named = {"tenant_id": fact["tenant_id"], "scope": fact["scope"], "predicate": key.predicate, "value": key.value}
         found = self.tx.ask(
             f"SELECT id FROM facts WHERE tenant_id = :tenant_id AND scope = :scope AND predicate_key = :predicate "  # noqa: S608  # no input in it
-            f"AND {who} AND (:value = '' OR value_key = :value) AND validity = 'active'",
-            {**named, "who": fact["entity_id"] or key.subject},
+            f"AND {who} AND (:value = '' OR value_key = :value) AND validity = 'active' AND {HAS_BEGUN} AND {IS_LEFT}",
+            {**named, "who": fact["entity_id"] or key.subject, "now": self.tx.dialect.time(at)},
         )
         return str(found[0][0]) if found else None
 
@@ -162,7 +163,7 @@ class SqlRestoration:
         if not new:
             return 0
         if name == "facts" and KEYS[0] not in new[0]:
-            new = [{**row, **dict(zip(KEYS, row_key(row), strict=True))} for row in new]
+            new = [{**row, **dict(zip(KEYS, _stored_key(row), strict=True))} for row in new]
         if "doc" not in new[0]:
             docs = sorted(doc for (doc,) in self.tx.rows("next_docs", count=len(new)))
             new = [{**row, "doc": doc} for doc, row in zip(docs, new, strict=True)]
@@ -261,6 +262,15 @@ def row_key(fact: Row) -> FactKey:
     """Return the key of the row of a fact."""
     about = {name: fact[name] for name in ("scope", "subject", "predicate", "content")}
     return fact_key(**about, is_pending=is_pending(fact["metadata"], fact["category"]))
+
+
+def _stored_key(fact: Row) -> FactKey:
+    """Return the key that a row is stored under: the value of one with a period of its own is its id."""
+    if is_pending(fact["metadata"], fact["category"]):
+        return row_key(fact)
+    start, end = fact["valid_from"], fact["valid_to"]
+    is_later = start is not None and datetime.fromisoformat(start) > datetime.fromisoformat(fact["created_at"])
+    return row_key(fact)._replace(value=fact["id"]) if is_later or end is not None else row_key(fact)
 
 
 def _decode_vector(embedding: str) -> NDArray[np.float32]:

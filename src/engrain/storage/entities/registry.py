@@ -199,6 +199,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     conflicts = merges.find_conflicts(
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
+        act.at,
     )
     linked = {conflict.loser.id: supersede_loser(work, facts[conflict.loser.id][0], conflict) for conflict in conflicts}
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
@@ -347,7 +348,8 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
     for doc, fact in selection.load_by_ids(tx, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
         same, place = same_slot(fact)
-        is_taken = bool(selection.select(tx, "fact", f"{same} AND validity = 'active'", place))
+        holders = selection.select(tx, "fact", f"{same} AND validity = 'active'", place)
+        is_taken = any(isinstance(other, Fact) and other.is_live(work.act.at) for _, other in holders)
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:
             return None
         tx.run("restore_fact", tenant_id=tenant_id, id=loser_id)

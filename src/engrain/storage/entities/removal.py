@@ -73,12 +73,14 @@ def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
     tx, tenant_id = work, work.tenant_id
     facts = registry.lock_facts_about(tx, tenant_id, ids)
     for doc, fact in facts.values():
-        if fact.validity != "active":
+        if not fact.is_live(work.act.at):
             continue
         same, bound = same_slot(replace(fact, entity_id=None))
         active = f"{same} AND validity = 'active'"
         for other_doc, other in selection.select(tx, "fact", active, bound, order=tx.dialect.lock):
             assert isinstance(other, Fact)
+            if not other.is_live(work.act.at) or other.key.value != fact.key.value:
+                continue
             wins = fact.confidence > other.confidence
             loser_doc, conflict = (other_doc, Conflict(other, fact)) if wins else (doc, Conflict(fact, other))
             registry.supersede_loser(work, loser_doc, conflict)

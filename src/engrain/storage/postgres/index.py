@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
-from engrain.domain.text.indexing import is_searched, own_terms
+from engrain.domain.text.indexing import find_expiry, is_searched, own_terms
 from engrain.storage.search.neighbour_words import load_words_around
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class PostgresIndex:
         for (_, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
             namespaces |= dict.fromkeys(around, numbers["episode", scope])
             words |= around
-        ends = {doc: memory.expires_at for doc, memory in live.items() if isinstance(memory, Episode)}
+        ends = {doc: find_expiry(memory) for doc, memory in live.items()}
         self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
 
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:

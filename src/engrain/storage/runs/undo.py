@@ -14,6 +14,7 @@ from engrain.errors import NotFound
 from engrain.storage import selection
 from engrain.storage.filters import same_slot
 from engrain.storage.runs import claims
+from engrain.storage.write import updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,9 +29,9 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
 
     Added facts are retracted and added rules forgotten (`fact_taken_back`, `rule_taken_back`): out of the searches,
     readable by id. Facts that they superseded are active and searched again (`fact_restored`); confirmations
-    (`fact_confirmation_undone`, `rule_confirmation_undone`) and confidences (`fact_doubt_undone`) are as before; links
-    are removed (`link_removed`); episodes wait again with their old attempts (`episode_reopened`), and so do their
-    sessions. The run is `undone`.
+    (`fact_confirmation_undone`, `rule_confirmation_undone`), confidences (`fact_doubt_undone`) and periods
+    (`fact_period_restored`) are as before; links are removed (`link_removed`); episodes wait again with their old
+    attempts (`episode_reopened`), and so do their sessions. The run is `undone`.
 
     Changes made since are kept, with what depends on them, and `UndoResult.kept` says why: a new fact or rule that was
     confirmed, marked, superseded or forgotten since, a fact whose slot another one has taken, one that was confirmed or
@@ -178,6 +179,22 @@ class _Undo:
         restored = replace(memory, confidence=before)
         self._tell("fact_doubt_undone", doc, restored, {"confidence": [after, before], "by": by})
 
+    def restore_period(self, event: Event, doc: int, memory: MemoryRecord) -> None:
+        """A fact whose period was to end where one of the run's began."""
+        assert isinstance(memory, Fact)
+        by = str(event.payload["by"])
+        before, after = event.payload["valid_to"]
+        why = self._why_in_force(by)
+        if why is None and (memory.validity != "active" or format_time(memory.valid_to) != after):
+            why = "its period was changed since"
+        if why is not None:
+            self._keep(memory.id, why)
+            return
+        self._drop_link(by, memory, "supersedes")
+        end = None if before is None else datetime.fromisoformat(before)
+        updates.set_end(self.work, doc, memory, end)
+        self._tell("fact_period_restored", doc, replace(memory, valid_to=end), {"valid_to": [after, before]})
+
     def unlink(self, event: Event, doc: int, memory: MemoryRecord) -> None:  # noqa: ARG002  # one of _REVERSALS
         """An edge that the run added, unless it is of something that is kept."""
         if memory.id in self.stays:
@@ -226,13 +243,14 @@ class _Undo:
         """Whose the place is that a fact would come back to, where it is somebody's."""
         same, bound = same_slot(fact)
         for _, holder in selection.select(self.work, "fact", f"{same} AND validity = 'active'", bound):
-            return f"fact {holder.id} has its place now"
+            if isinstance(holder, Fact) and holder.key == fact.key and holder.has_begun(self.work.act.at):
+                return f"fact {holder.id} has its place now"
         return None
 
     def _why_in_force(self, newer: str) -> str | None:
         """Why what a fact of the run did to another goes on: it was kept, and is believed."""
         found = self.memories.get(newer)
-        if newer not in self.stays or found is None or not found[1].is_live(self.work.act.at):
+        if newer not in self.stays or found is None or not found[1].is_active(self.work.act.at):
             return None
         return f"fact {newer}, which speaks against it, was kept"
 
@@ -255,6 +273,7 @@ _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
     "fact_confirmed": _Undo.unconfirm,
     "rule_confirmed": _Undo.unconfirm,
     "fact_doubted": _Undo.restore_confidence,
+    "fact_period_changed": _Undo.restore_period,
     "link_created": _Undo.unlink,
     "episode_consolidated": _Undo.wait_again,
     "episode_consolidation_failed": _Undo.wait_again,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
-from engrain.domain.text.indexing import is_searched, own_terms
+from engrain.domain.text.indexing import find_expiry, is_searched, own_terms
 from engrain.storage import selection
 from engrain.storage.search.neighbour_words import group_by_session, load_words_around, session_of
 from engrain.storage.sqlite import word_index
@@ -151,7 +151,7 @@ def unindexed_docs(tx: Transaction, limit: int) -> list[int]:
 
 def _expiry(tx: Transaction, memory: MemoryRecord) -> int | None:
     """When time alone takes it out of the searches."""
-    ends = memory.expires_at if isinstance(memory, Episode) else None
+    ends = find_expiry(memory)
     return None if ends is None else tx.dialect.time(ends)
 
 

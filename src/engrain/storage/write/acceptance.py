@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engrain.domain.memories.trust import TRUST
 from engrain.domain.records import Fact, Link
 from engrain.storage import selection
-from engrain.storage.write import arrivals, changes, updates
+from engrain.storage.write import arrivals, batches, changes, updates
 
 if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord
@@ -35,8 +35,14 @@ def accept(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     for doc, holder in holders:
         updates.close(work, doc, holder, accepted)
     older = holders[0][1].id if holders else accepted.supersedes_id
-    work.run("fill_slot", tenant_id=accepted.tenant_id, id=id_, value=accepted.key.value, older=older)
-    for _, holder in holders:
+    fitted, before = arrivals.fit_period(work, accepted)
+    value = batches.key_columns(fitted)["value_key"]
+    work.run("fill_slot", tenant_id=accepted.tenant_id, id=id_, value=value, older=older)
+    for doc, earlier in before:
+        updates.change_end(work, doc, earlier, fitted.happened_at, by=fitted)
+    for _, holder in (*holders, *before):
         link = Link(source_id=id_, target_id=holder.id, relation="supersedes", created_at=work.act.at)
         updates.connect(work, accepted, holder, link)
-    return replace(accepted, supersedes_id=older)
+    [(doc, stored)] = [(doc, fact) for doc, fact in selection.load_visible(work, [id_]) if isinstance(fact, Fact)]
+    updates.change_end(work, doc, stored, fitted.valid_to, by=fitted)
+    return replace(fitted, supersedes_id=older)

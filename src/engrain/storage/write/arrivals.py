@@ -33,8 +33,9 @@ def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord
     `turn` of its session: one more than the largest there, 0 without a session. An active fact supersedes the one in
     its `slot`: the old one is closed (`validity`, `invalidated_at`, and an open `valid_to`: where the new one begins,
     not before itself), the new one names it in `supersedes_id` and by a link `supersedes`, with an event
-    `fact_superseded`. Searched by its own words once this is committed, by its neighbours' with the next search at the
-    latest.
+    `fact_superseded`. One whose period begins later closes nothing: the period of the one before it ends there, and its
+    own ends where a later one begins. Searched by its own words once this is committed, by its neighbours' with the
+    next search at the latest.
 
     Raises:
         InvalidInput: a memory of another tenant or of a scope the caller does not see; a new one whose `entity_id` the
@@ -157,8 +158,12 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
 def supersede_from(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:
     """Supersede an active fact that is locked by a stored one from another slot, with a link."""
     updates.close(work, doc, old, new)
-    link = Link(source_id=new.id, target_id=old.id, relation="supersedes", created_at=work.act.at)
-    updates.connect(work, new, old, link)
+    updates.connect(work, new, old, superseding(work, new, old))
+
+
+def superseding(work: UnitOfWork, new: Fact, old: Fact) -> Link:
+    """Return the link from a fact to one that it supersedes."""
+    return Link(source_id=new.id, target_id=old.id, relation="supersedes", created_at=work.act.at)
 
 
 def lock_slot(work: UnitOfWork, fact: Fact) -> Fact | None:
@@ -176,15 +181,41 @@ def lock_slot_holders(work: UnitOfWork, fact: Fact) -> list[tuple[int, Fact]]:
 def find_slot_holders(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
     """Load the active facts in the slot of a new one, the newest first: most often one, under one of the locks.
 
-    The slot is that of all names of its subject, but for a note's.
+    The slot is that of all names of its subject, but for a note's. Those count whose periods have begun; for a fact of
+    another time than now, those that begin with it.
     """
+    at, found = work.act.at, find_slot_facts(work, fact, lock=lock)
+    if fact.is_pending:
+        return found
+    if fact.is_live(at):
+        return [(doc, old) for doc, old in found if old.has_begun(at)]
+    return [(doc, old) for doc, old in found if old.is_bounded and old.happened_at == fact.happened_at]
+
+
+def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
+    """Load the active facts in the slot of a fact, of whatever period, the newest first."""
     active = "validity = 'active'"
     where, bound = find_slot(work, fact, where=active)
     # Once more, for one that was not locked when it was found.
     found = selection.select(
         work, "fact", f"{where} AND {active}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
     )
-    return [(doc, old) for doc, old in found if isinstance(old, Fact)]
+    return [(doc, old) for doc, old in found if isinstance(old, Fact) and old.key.value == fact.key.value]
+
+
+def fit_period(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]]]:
+    """Let the period of a fact end where the next one of its slot begins; return it with those that it follows itself.
+
+    One that was over before it is stored, or is pending, changes nothing.
+    """
+    at = work.act.at
+    if fact.is_pending or (not fact.is_live(at) and fact.has_begun(at)):
+        return fact, []
+    others = find_slot_facts(work, fact, lock=work.dialect.lock)
+    later = [other.happened_at for _, other in others if other.happened_at > max(fact.happened_at, at)]
+    ends = [*later, *([] if fact.valid_to is None else [fact.valid_to])]
+    before = [] if fact.has_begun(at) else [(doc, old) for doc, old in others if old.is_true_until(fact.happened_at)]
+    return replace(fact, valid_to=min(ends, default=None)), before
 
 
 def lock_facts(work: UnitOfWork, ids: Sequence[str], *, beside: Sequence[Fact] = ()) -> dict[str, tuple[int, Fact]]:
@@ -267,10 +298,14 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
                 memory = replace(memory, supersedes_id=holders[0][1].id)
             for doc, old in holders:
                 updates.close(work, doc, old, memory)
+            before: list[tuple[int, Fact]] = []
+            if memory.validity == "active":
+                memory, before = fit_period(work, memory)
+            for doc, old in before:
+                updates.change_end(work, doc, old, memory.happened_at, by=memory)
             inserted = _insert(work, memory)
-            for _, old in holders:
-                superseding = Link(source_id=memory.id, target_id=old.id, relation="supersedes", created_at=work.act.at)
-                updates.connect(work, memory, old, superseding)
+            for _, old in (*holders, *before):
+                updates.connect(work, memory, old, superseding(work, memory, old))
             return inserted, memory
         case Rule():
             _check_source(work, memory)

@@ -60,6 +60,7 @@ def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
         if isinstance(memory, Fact):
             is_plain = is_plain and memory.supersedes_id is None and memory.entity_id is None
             is_plain = is_plain and (memory.validity != "active" or memory.slot not in held)
+            is_plain = is_plain and (memory.validity != "active" or memory.is_live(work.act.at))
             is_plain = is_plain and namesakes[Subject(memory.subject)].is_alone
             held.add(memory.slot)
         taken.add(memory.id)
@@ -81,8 +82,9 @@ def insert_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> dict[int,
 
 
 def key_columns(fact: Fact) -> dict[str, str]:
-    """Return the columns of a fact's key."""
-    return {f"{name}_key": value for name, value in fact.key._asdict().items()}
+    """Return the columns of a fact's key; the value of one with a period of its own is its id."""
+    key = fact.key._replace(value=fact.id) if fact.is_bounded and not fact.is_pending else fact.key
+    return {f"{name}_key": value for name, value in key._asdict().items()}
 
 
 def _find_taken(work: UnitOfWork, ids: Iterable[str]) -> set[str]:

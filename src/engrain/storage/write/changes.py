@@ -73,7 +73,7 @@ def confirm(work: UnitOfWork, id_: str, *, event_id: str | None = None, accepts:
     updates.check_change(work, memory)
     if isinstance(memory, Episode):
         raise InvalidInput(f"{id_} is an episode; only facts and rules can be confirmed")
-    if not memory.is_live(work.act.at):
+    if not memory.is_active(work.act.at):
         raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
     metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
     metadata = dict(with_trust(metadata, "user")) if accepts else metadata
@@ -107,7 +107,7 @@ def age(work: UnitOfWork, id_: str, to: Standing) -> MemoryRecord | None:
     doc, memory = seen
     if isinstance(memory, Episode):
         raise InvalidInput(f"{id_} is an episode; only facts and rules age")
-    if not memory.is_live(work.act.at) or decay.standing(memory, work.act.at) == to:
+    if not memory.is_active(work.act.at) or decay.standing(memory, work.act.at) == to:
         return memory
     moved = sweeps.Change(
         doc=doc,

@@ -32,7 +32,7 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     seen = updates.lock_one(work, id_)
     if seen is not None:
         updates.check_change(work, seen[1])
-    if seen is None or not seen[1].is_live(work.act.at):
+    if seen is None or not seen[1].is_active(work.act.at):
         return None if seen is None else seen[1]
     doc, memory = seen
     if work.index.is_out(work, doc):
@@ -48,6 +48,7 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
         case Fact():
             updates.update_row(work, "forget_fact", memory, metadata=noted)
             forgotten = replace(memory, metadata=metadata, validity="retracted", invalidated_at=at)
+            updates.reopen(work, memory)
         case Rule():
             updates.update_row(work, "forget_rule", memory, metadata=noted)
             forgotten = replace(memory, metadata=metadata, invalidated_at=at)
@@ -184,6 +185,8 @@ def remove(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
 def erase_one(work: UnitOfWork, doc: int, memory: MemoryRecord, origin: str | None) -> str:
     """Erase one memory that is locked, with the payloads of its events; its tombstone stays. Returns its digest."""
     named = {"tenant_id": memory.tenant_id, "id": memory.id}
+    if isinstance(memory, Fact) and memory.validity == "active":
+        updates.reopen(work, memory)
     work.run("erase_event_payloads", **named, payload=work.dialect.json({}))
     remove(work, doc, memory)
     event = events.memory_erased(work.act, memory, work.ids, origin=origin)

@@ -12,6 +12,7 @@ from engrain.storage import selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from engrain.storage.unit_of_work import UnitOfWork
 
@@ -76,9 +77,35 @@ def add_link(work: UnitOfWork, source: MemoryRecord, target: MemoryRecord, link:
     return is_new
 
 
+def set_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None) -> None:
+    """Set the end of the period of an active fact, or none, without an event."""
+    bound = None if end is None else work.dialect.time(end)
+    work.run("set_fact_end", tenant_id=fact.tenant_id, id=fact.id, valid_to=bound)
+    work.run("set_expiry", tenant_id=fact.tenant_id, doc=doc, expires_at=bound)
+
+
+def change_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None, *, by: Fact) -> None:
+    """Set the end of the period of an active fact for the sake of another, with its event; nothing if it ends there."""
+    if fact.valid_to != end:
+        set_end(work, doc, fact, end)
+        work.record(events.fact_period_changed(work.act, fact, work.ids, end=end, by=by))
+
+
+def reopen(work: UnitOfWork, gone: Fact) -> None:
+    """Take back what a fact that has not begun did to the period of the one before it."""
+    if gone.valid_from is None or gone.has_begun(work.act.at):
+        return
+    named = {"tenant_id": gone.tenant_id, "id": gone.id}
+    ids = [id_ for (id_,) in work.rows("superseded_by", **named)]
+    for doc, fact in selection.load_visible(work, ids, lock=work.dialect.lock):
+        if isinstance(fact, Fact) and fact.validity == "active" and fact.valid_to == gone.valid_from:
+            change_end(work, doc, fact, None, by=gone)
+
+
 def close(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:
-    """End the interval of a fact where the new one begins."""
+    """End the interval of a fact where the new one begins; that of one which has not begun is empty."""
     ends = old.valid_to or max(new.happened_at, old.happened_at)
+    ends = ends if old.has_begun(work.act.at) else old.happened_at
     closed = replace(old, validity="superseded", invalidated_at=work.act.at, valid_to=ends)
     update_row(work, "supersede_fact", old, valid_to=work.dialect.time(ends))
     take_out(work, doc, old)

@@ -11,8 +11,10 @@ from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import lists, memories
 
 if TYPE_CHECKING:
+    from engrain.context.block import ContextBlock
     from engrain.domain.access.keys import CreatedKey
     from engrain.domain.entities.registry import EntityMerge
+    from engrain.domain.pagination import Page
     from engrain.domain.records import Answer, MemoryRecord, Rule
     from engrain.domain.runs.additions import AddedMessages, Learning
 
@@ -86,9 +88,14 @@ def _created_key(created: CreatedKey) -> list[str]:
     return [f"{lists.access_key(created.key)}\nKeep the secret now: nobody can show it again."]
 
 
-def _evidence(answer: Answer, _: Arguments) -> list[str]:
+def _evidence(answer: Answer, arguments: Arguments) -> list[str]:
     is_doubtful = answer.hits and answer.evidence == "none"
-    return ["note: the answer is probably not among these (evidence: none)"] if is_doubtful else []
+    doubts = ["note: the answer is probably not among these (evidence: none)"] if is_doubtful else []
+    return [*_times(answer, arguments), *doubts]
+
+
+def _times(answer: Answer | ContextBlock | Page[Fact], arguments: Arguments) -> list[str]:
+    return [f"note: {name} {arguments[name]!r} is {moment:%Y-%m-%d %H:%M} UTC" for name, moment in answer.times.items()]
 
 
 def _masked(memory: MemoryRecord, arguments: Arguments) -> list[str]:
@@ -125,6 +132,8 @@ NOTES: Mapping[str, Callable[[Any, Arguments], Iterable[str]]] = {
     "remember": _masked,
     "correct": _masked,
     "rules.add": _masked,
+    "facts": _times,
+    "context": _times,
     "erase": lambda report, arguments: [
         *(f"note: no memory {id_} is visible to this agent" for id_ in arguments["ids"] if id_ not in report.ids),
         *(
