@@ -62,14 +62,17 @@ def stems(words_: Iterable[str]) -> list[str]:
 def terms(text: str) -> list[str]:
     """Index terms of a text, in order, with repeats."""
     found = _split_words(text)
-    return _stem_all(found, detect_language(found))
+    language = detect_language(found)
+    return stems(found) if language == ENGLISH else _stem_all(found, language)
 
 
 def lookup_terms(text: str) -> list[str]:
     """Terms to look up a text by, in order, with repeats: without the function words of its language."""
     split = _split_words(text)
     language = detect_language(split)
-    functions = stop_words(language) if language != ENGLISH else frozenset()
+    if language == ENGLISH:
+        return stems(split)
+    functions = stop_words(language)
     return _stem_all([word for word in split if word not in functions], language)
 
 
@@ -117,7 +120,7 @@ def _stem_all(split: Iterable[str], language: str) -> list[str]:
 
 def _split_words(text: str) -> list[str]:
     """Folded words, however long."""
-    clipped = _clipped(text)
+    clipped = text if len(text) <= MAX_INDEXED_BYTES // 4 else _clip(text)
     if clipped.isascii():
         lowered = clipped.lower()
         return _ASCII_WORD.findall(lowered) if "'" in lowered else lowered.translate(_ASCII_BREAKS).split()
@@ -126,10 +129,8 @@ def _split_words(text: str) -> list[str]:
     return found if _UNSPACED.search(folded) is None else [piece for word in found for piece in _split_unspaced(word)]
 
 
-def _clipped(text: str) -> str:
+def _clip(text: str) -> str:
     """The first megabyte, cut on a character boundary."""
-    if len(text) <= MAX_INDEXED_BYTES // 4:
-        return text
     return text.encode("utf-8", "replace")[:MAX_INDEXED_BYTES].decode("utf-8", "ignore")
 
 
