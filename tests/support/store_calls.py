@@ -45,6 +45,7 @@ READS = {
     "events": lambda store: store.events(CALLER),
     "events of a memory": lambda store: store.events(CALLER, memory_id=LISBON.id),
     "events of a type": lambda store: store.events(CALLER, event_type="fact_created"),
+    "events of turns": lambda store: store.events(CALLER, event_type="episode_created"),
     "events after one": lambda store: store.events(CALLER, after=PLACE),
     "events of a type after one": lambda store: store.events(CALLER, event_type="fact_created", after=PLACE),
     "events of a memory after one": lambda store: store.events(CALLER, memory_id=LISBON.id, after=PLACE),

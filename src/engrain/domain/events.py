@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from engrain.domain.runs.runs import Run, Setback
 
 
+EPISODE_CREATED = "episode_created"  # most events are
+
+
 def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was stored. Its content is not in the event."""
     payload = creation_payload(memory)

@@ -40,9 +40,9 @@ DELETE FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id;
 SELECT agent, user_id FROM episodes WHERE tenant_id = :tenant_id AND id = :id;
 
 -- erasures_of_users --
--- List the users of a tenant that were erased, with the time of the last erasure
-SELECT user_id, max(created_at) FROM memory_events
-WHERE tenant_id = :tenant_id AND user_id <> '' AND event_type = 'user_erased' GROUP BY user_id;
+-- List the erasures of a tenant's users (events of that type), oldest first
+SELECT user_id, created_at FROM memory_events
+WHERE tenant_id = :tenant_id AND event_type = :event_type AND event_type <> 'episode_created' ORDER BY created_at;
 
 -- erase_payloads_of_user --
 -- Erase the payloads of the events of a user's memories
@@ -827,9 +827,10 @@ SELECT user_id, sum(episodes), sum(facts), sum(rules) FROM (
 ) AS counts GROUP BY user_id ORDER BY user_id;
 
 -- learners --
--- List the agents that stored a fact of a tenant since a moment, and the users they did so for
+-- List the agents that stored a fact of a tenant (events of that type) since a moment, and the users they did so for
 SELECT DISTINCT actor, user_id FROM memory_events
-WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :since;
+WHERE tenant_id = :tenant_id AND event_type = :event_type AND event_type <> 'episode_created'
+    AND created_at >= :since;
 
 -- keys_of --
 -- List the keys of a tenant, newest first

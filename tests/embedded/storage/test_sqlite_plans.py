@@ -76,7 +76,7 @@ SERVES = {
     "entities_user": ["entities_of_user"],
     "memory_entities_memory": ["erase_mentions"],
     "memory_entities_time": ["mentioning", "count_mentions"],
-    "memory_events_time": ["events", "events after one"],
+    "memory_events_time": ["events", "events after one", "events of turns"],
     "memory_events_type": ["events of a type", "events of a type after one", "learners"],
     "memory_events_memory": [
         "events of a memory",
@@ -201,7 +201,9 @@ def test_the_first_of_an_order_are_read_in_that_order(store, verb):
     assert [line for line in searches if "scope=?" not in line and "memory_id=?" not in line] == []
 
 
-@pytest.mark.parametrize("verb", ["events", "events of a type", "events after one", "events of a type after one"])
+@pytest.mark.parametrize(
+    "verb", ["events", "events of a type", "events of turns", "events after one", "events of a type after one"]
+)
 def test_what_is_asked_newest_first_is_not_sorted(store, verb):
     """A page of it costs the same however much there is."""
     asked = [sql for sql in ran_by(store, verb) if "memory_events" in sql]

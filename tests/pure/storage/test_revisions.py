@@ -28,6 +28,8 @@ FROZEN = {
     ("mem_006", "postgres"): "0e239418df5bc3b5ed66f86058fa333264464e80ab97abeb1b78096e60f0e1ed",
     ("mem_007", "sqlite"): "78123bf93c100b7ead98709e1684b78eda749e93f3ad952858e00c01adb4d799",
     ("mem_007", "postgres"): "d1b0fbe1ab9088bcec2805aeaa6efd6cab19c89aec3b84f2d8dcb98abacad7bf",
+    ("mem_008", "sqlite"): "3f4fdeb8619da69ed55aea8fed6743336170b3550fcc845926d873d86d83aa14",
+    ("mem_008", "postgres"): "3f4fdeb8619da69ed55aea8fed6743336170b3550fcc845926d873d86d83aa14",
 }
 
 

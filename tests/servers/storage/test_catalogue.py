@@ -113,7 +113,7 @@ INDEXES = [
     (
         pytest.mark.req("B25.7"),
         {
-            "memory_events_type": index("memory_events", "tenant_id event_type created_at"),
+            "memory_events_type": index("memory_events", "tenant_id event_type created_at", partial=True),
             "memory_events_time": index("memory_events", "tenant_id created_at"),
             "memory_events_memory": index("memory_events", "tenant_id memory_id", partial=True),
             "memory_events_run": index("memory_events", "tenant_id run_id id", partial=True),

@@ -255,7 +255,8 @@ def find_fates(tx: Transaction, tenant_id: str, ids: Collection[str]) -> dict[st
 
 def find_erasures_of_users(tx: Transaction, tenant_id: str) -> dict[str, datetime]:
     """Find the users of a tenant that were erased, with the time of the last erasure."""
-    return {user: tx.dialect.moment(at) for user, at in tx.rows("erasures_of_users", tenant_id=tenant_id)}
+    rows = tx.rows("erasures_of_users", tenant_id=tenant_id, event_type="user_erased")
+    return {user: tx.dialect.moment(at) for user, at in rows if user}
 
 
 def row_key(fact: Row) -> FactKey:

@@ -30,7 +30,7 @@ def list_learners(tx: Transaction, tenant_id: str, *, since: datetime) -> list[t
 
     In Python's order, the same on every database.
     """
-    rows = tx.rows("learners", tenant_id=tenant_id, since=tx.dialect.time(since))
+    rows = tx.rows("learners", tenant_id=tenant_id, event_type="fact_created", since=tx.dialect.time(since))
     return [(actor, user or None) for actor, user in sorted(map(tuple, rows))]
 
 

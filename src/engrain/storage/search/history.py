@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain import events
 from engrain.domain.records import Event, Fact, Link, Relation
 from engrain.storage import selection
 from engrain.storage.entities.subjects import find_slot
@@ -109,6 +110,8 @@ def load_events(
         if value is not None:
             conditions.append(f"{column} = :{column}")
             bound[column] = value
+    if event_type not in (None, events.EPISODE_CREATED):
+        conditions.append(f"event_type <> '{events.EPISODE_CREATED}'")  # as the index of types says
     if after is not None:
         conditions.append("(created_at, id) < (:after_at, :after_id)")
         bound |= position_bindings(after, snapshot.dialect)

@@ -39,7 +39,7 @@ def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, 
     asking = [question_share(episode.content) for episode in new]
     work.add_each(work.statements.records.kinds["episode"], "episodes", stored, doc=docs, asking=asking)
     created = [(episode.scope, episode.id, events.creation_payload(episode)) for episode in stored]
-    work.record_all("episode_created", created)
+    work.record_all(events.EPISODE_CREATED, created)
     return dict(zip(docs, stored, strict=True))
 
 
