@@ -346,10 +346,17 @@ class AsyncMemory(Async[Memory]):
         tenant: str | None = None,
         request_id: str | None = None,
         is_user_bound: bool = False,
+        may_publish: bool = True,
     ) -> AsyncAgent:
         """The same memory as one agent sees it; cheap, make one for each request."""
         view = self.wrapped.agent(
-            name, user=user, session=session, tenant=tenant, request_id=request_id, is_user_bound=is_user_bound
+            name,
+            user=user,
+            session=session,
+            tenant=tenant,
+            request_id=request_id,
+            is_user_bound=is_user_bound,
+            may_publish=may_publish,
         )
         return AsyncAgent(view)
 

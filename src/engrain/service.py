@@ -219,11 +219,13 @@ class Memory(EventLog):
         tenant: str | None = None,
         request_id: str | None = None,
         is_user_bound: bool = False,
+        may_publish: bool = True,
     ) -> Agent:
         """Return the memory as one agent sees it; cheap, make one for each request.
 
         With `user` it acts for this end user: it sees their memories beside those of no user, and what it writes is
-        theirs. With `is_user_bound` it may write nothing else, not even with `scope="global"`.
+        theirs. With `is_user_bound` it may write nothing else, not even with `scope="global"`; nor may it write to that
+        scope without `may_publish`.
 
         Raises:
             InvalidInput: a name is empty or too long, or bound without a user.
@@ -235,6 +237,7 @@ class Memory(EventLog):
             agent=parse_agent(self.settings.agent if name is None else name),
             user=checks.optional_name(self.settings.user if user is None else user, name="user"),
             is_user_bound=is_user_bound,
+            may_publish=may_publish,
             session=checks.optional_name(session, name="session"),
             request_id=checks.optional_name(request_id, name="request_id"),
         )

@@ -62,6 +62,7 @@ WORDS = {
     "redis.url": ("redis://a", "redis://b", "redis://c"),
     "redis.prefix": ("a", "b", "c"),
     "server.host": ("127.0.0.2", "127.0.0.3", "127.0.0.4"),
+    "server.publishing_role": ("writer", "admin", "writer"),
     "server.mem0": (True, False, True),
     "server.allowed_hosts": (("a.example",), ("b.example", "c.example"), ("*",)),
     "server.allowed_origins": (("https://a.example",), ("https://b.example",), ("https://c.example",)),

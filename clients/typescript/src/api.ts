@@ -80,6 +80,7 @@ export interface Caller {
   agent: string;
   user: string | null;
   is_user_bound: boolean;
+  may_publish: boolean;
   session: string | null;
   request_id: string | null;
   pools: Array<string>;
@@ -1050,7 +1051,7 @@ export interface RememberArguments {
   predicate?: string | null;
   /** Id of the entity that the subject names. */
   entity_id?: string | null;
-  /** Scope to write to: global (every agent sees it), the agent's own name, or pool:NAME. */
+  /** Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees. */
   scope?: string | null;
   /** True since then, ISO 8601 or words. */
   valid_from?: string | null;
@@ -1369,7 +1370,7 @@ export interface AuditArguments {
 export interface RulesAddArguments {
   /** Way to go about something. */
   content: string;
-  /** Scope to write to: global (every agent sees it), the agent's own name, or pool:NAME. */
+  /** Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees. */
   scope?: string | null;
   /** Id of the episode it was learned from. */
   source_episode_id?: string | null;
@@ -1851,7 +1852,7 @@ export interface ConsolidationEpisodesArguments {
 export interface ConsolidationSaveFactsArguments {
   /** Facts that the session teaches, each once. */
   facts: Array<ExtractedFactInput>;
-  /** Scope to write to: global (every agent sees it), the agent's own name, or pool:NAME. */
+  /** Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees. */
   scope?: string | null;
 }
 

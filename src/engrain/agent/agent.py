@@ -187,7 +187,7 @@ class Agent(Conversations):
         A text without a predicate stands for itself, beside all others of its subject; without a subject it is the
         agent's own.
         A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
-        `scope` ("global" by default; acting for a user, the agent's own of this user), in whatever spelling: "lives_in"
+        `scope` (by default the agent's own; acting for a user, its own of this user), in whatever spelling: "lives_in"
         is "lives in", and a subject has all names that the registry knows of it. Where a subject has many values
         (likes, owns, ...) they stand side by side. Saying the same again confirms the fact and gives it. Values that
         are not given are told from the words: the `importance` (5, and more for a name, a preference, a decision) and

@@ -40,7 +40,7 @@ class Rules(View):
     ) -> Rule:
         """Remember a rule: a candidate of confidence 0.5, until outcomes speak for or against it.
 
-        Its `scope` is "global" unless another is given; acting for a user, the agent's own of this user.
+        Its `scope` is the agent's own unless another is given; acting for a user, its own of this user.
 
         Raises:
             InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.

@@ -208,18 +208,23 @@ class RemoteMemory(Memory):
         tenant: str | None = None,
         request_id: str | None = None,
         is_user_bound: bool = False,
+        may_publish: bool = True,
     ) -> Agent:
         """Return the memory as one agent sees it; without a name, as the agent of the key or of the server.
 
         Raises:
-            InvalidInput: a name is empty, too long or no text that a header can carry, or `is_user_bound` without a key
-                of that user.
+            InvalidInput: a name is empty, too long or no text that a header can carry, or `is_user_bound` or not
+                `may_publish`, and the key is not so bound.
             Forbidden: the key is another tenant's.
         """
         default = self.default_caller
         check_tenant(tenant, default.tenant_id)
         if is_user_bound and not default.is_user_bound:
             raise InvalidInput("is_user_bound needs a key of the user over HTTP: make one by keys.create(user=...)")
+        if default.may_publish and not may_publish:
+            raise InvalidInput(
+                "may_publish=False needs a key of the agent over HTTP: make one by keys.create(agent=...)"
+            )
         caller = replace(
             default,
             agent=default.agent if name is None else parse_agent(name),

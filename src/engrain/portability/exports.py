@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
+from engrain.domain.memories.fact_keys import is_note_slot
 from engrain.domain.records import Record
 from engrain.portability.sealed_files import create_file, write_errors
 from engrain.storage.reports.seals import iterate_events
@@ -135,7 +136,8 @@ def _records(
 
 
 def _is_note(row: Row) -> bool:
-    return row["entity_id"] is None and audience_of(row["scope"]) == row["agent"] == row["subject"]
+    is_slot = is_note_slot(scope=row["scope"], subject=row["subject"], predicate=row["predicate"])
+    return row["entity_id"] is None and row["agent"] == row["subject"] and is_slot
 
 
 def _count(

@@ -139,7 +139,7 @@ AboutEntity = Annotated[
 Scope = Annotated[
     str,
     Word(
-        sentence="Scope to write to: global (every agent sees it), the agent's own name, or pool:NAME.",
+        sentence="Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees.",
         example="global",
         metavar="NAME",
     ),

@@ -57,7 +57,7 @@ def test_every_change_has_its_event_newest_first(agent):
 
 
 def test_an_event_says_who_when_and_on_whose_request(memory, agent):
-    fact = agent.remember("Lisbon", subject="Ana", predicate="lives in")
+    fact = agent.remember("Lisbon", subject="Ana", predicate="lives in", scope="global")
     other = memory.agent("other", request_id="request 2")
     other.forget(fact.id)
     retracted, created = agent.events(fact.id)
@@ -191,7 +191,7 @@ def test_no_verb_shows_another_tenants_anything(memory):
 
 def test_an_agent_sees_no_event_of_anothers_own_scope(memory):
     ana, bo = memory.agent("ana"), memory.agent("bo")
-    own = [ana.observe("A turn").id, ana.rules.add("Mine", scope="ana").id]
-    shared = ana.rules.add("Everybody's").id
+    own = [ana.observe("A turn").id, ana.rules.add("Mine").id]
+    shared = ana.rules.add("Everybody's", scope="global").id
     assert {event.memory_id for event in bo.events()} == {shared}
     assert {event.memory_id for event in ana.events()} == {*own, shared}

@@ -103,7 +103,9 @@ def test_stdin_that_is_no_text_is_refused(process):
 def test_remember_supersedes_what_was_true_before(cli, database):
     where = ("--subject", "Ana", "--predicate", "lives in")
     before = cli("remember", "Porto", *where, "--permanence", "stable", "--tag", "home", "--json").json
-    ran = cli("remember", "Lisbon", *where, "--from", "2026-05-01", "--to", "2027-05-01", "--scope", "global", "--json")
+    ran = cli(
+        "remember", "Lisbon", *where, "--from", "2026-05-01", "--to", "2027-05-01", "--scope", "assistant", "--json"
+    )
     after = ran.json
     assert (after["valid_from"], after["valid_to"]) == ("2026-05-01T00:00:00Z", "2027-05-01T00:00:00Z")
     assert (before["permanence"], before["tags"]) == ("stable", ["home"])

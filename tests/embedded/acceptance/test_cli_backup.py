@@ -7,7 +7,7 @@ pytestmark = pytest.mark.req("G13")
 
 @pytest.fixture
 def filled(cli):
-    cli("remember", "Lisbon", "--subject", "Ana", "--predicate", "lives in", "--agent", "ana")
+    cli("remember", "Lisbon", "--subject", "Ana", "--predicate", "lives in", "--scope", "global", "--agent", "ana")
     cli("notes", "save", "shopping", "Buy olives.", "--agent", "ana")
     return cli
 

@@ -33,7 +33,7 @@ def test_one_of_a_few_words_is_completed(completed):
 
 def test_ids_are_completed_the_newest_first(completed, cli):
     old, new = (cli("observe", text, "--json").json["id"] for text in ("one", "two"))
-    rule = cli("rules", "add", "Ask first", "--json").json["id"]
+    rule = cli("rules", "add", "Ask first", "--scope", "global", "--json").json["id"]
     entity = cli("entities", "create", "Ana", "--json").json["id"]
     assert completed("get", old[:4]) == [rule, new, old]
     assert completed("--agent", "two", "get", old[:4]) == [rule]  # which is for everybody

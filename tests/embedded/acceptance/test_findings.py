@@ -40,10 +40,12 @@ def plant(memory, clock):
     agent = memory.agent("aide", session="monday")
     planted = {"secret": {agent.observe(f"My wifi password is {PASSWORD}.").id}}
     planted["contradiction"] = {
-        agent.remember("Lisbon", subject="Ana", predicate="lives in").id,
+        agent.remember("Lisbon", subject="Ana", predicate="lives in", scope="global").id,
         agent.remember("Porto", subject="ana", predicate="lives in", scope="aide").id,
     }
-    planted["duplicate"] = {agent.rules.add("Ask before booking.").id, agent.rules.add("ask before  BOOKING").id}
+    planted["duplicate"] = {
+        agent.rules.add(text, scope="global").id for text in ("Ask before booking.", "ask before  BOOKING")
+    }
     clock.pass_time(seconds=1)
     planted["near_duplicate"] = {agent.rules.add(TRAMS).id, agent.rules.add(f"{TRAMS} sharp").id}
     source = agent.observe("Ben said that he plays the violin.")

@@ -155,7 +155,7 @@ def test_an_orchestrator_remembers_corrects_and_protects(serve, path):
 def test_a_consolidator_learns_from_a_session(serve, path):
     with Memory.open(path, settings=SETTINGS) as memory:
         talking = memory.agent(session="monday")
-        talking.remember("Porto", subject="Ana", predicate="lives in")
+        talking.remember("Porto", subject="Ana", predicate="lives in", scope="global")
         turns = [talking.observe(f"turn {number}: Ana moved to Lisbon").id for number in range(31)]
     with serve("consolidator") as tools:
         assert tools.call("is_session_consolidated", session_id="monday")["consolidated"] is False

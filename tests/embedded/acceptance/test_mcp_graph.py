@@ -190,7 +190,7 @@ def test_what_is_stored_as_a_graph_is_a_memory_like_others(tmp_path, way):
         tools.call("create_entities", entities=[ANA, ACME])
         tools.call("create_relations", relations=[WORKS])
     with Memory.open(path, settings=SETTINGS) as memory:
-        other = memory.agent("another")
+        other = memory.agent()
         assert {hit.memory.content for hit in other.recall("Does Ana Sousa drink Grüntee?", kinds="fact")} >= {
             "trinkt Grüntee"
         }

@@ -84,8 +84,8 @@ def test_a_fact_supersedes_the_one_before(agent):
 
 
 def test_the_same_place_in_another_scope_is_another_fact(agent):
-    everybody = agent.remember("blue", subject="door", predicate="is")
-    own = agent.remember("green", subject="door", predicate="is", scope="assistant")
+    everybody = agent.remember("blue", subject="door", predicate="is", scope="global")
+    own = agent.remember("green", subject="door", predicate="is")
     assert {hit.memory.id for hit in agent.recall("door is", kinds="fact")} == {everybody.id, own.id}
 
 
@@ -253,8 +253,8 @@ def test_agents_and_tenants_see_their_own_episodes_and_the_facts_of_their_tenant
     agents = {caller: memory.agent(caller[1], tenant=caller[0], session="shared") for caller in callers}
     for (tenant, name), agent in agents.items():
         agent.observe(f"secret of {name} at {tenant}", speaker=name)
-        agent.remember(f"secret of {name} at {tenant}", subject=name, predicate="knows")
-        agent.remember(f"secret of {name} alone at {tenant}", subject=name, predicate="knows", scope=name)
+        agent.remember(f"secret of {name} at {tenant}", subject=name, predicate="knows", scope="global")
+        agent.remember(f"secret of {name} alone at {tenant}", subject=name, predicate="knows")
     for (tenant, name), agent in agents.items():
         colleagues = {f"secret of {other} at {tenant}" for other in ("ana", "bo")}
         own = {f"secret of {name} at {tenant}", f"secret of {name} alone at {tenant}"}

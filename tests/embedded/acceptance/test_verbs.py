@@ -30,15 +30,15 @@ def test_a_rule_begins_as_a_candidate(agent):
     rule = agent.rules.add("Book late flights", source_episode_id=episode.id, tags=["travel"], metadata={"by": "hand"})
     assert (rule.maturity, rule.confidence, rule.decay_rate, rule.effectiveness_score) == ("candidate", 0.5, 0.01, 0.0)
     assert (rule.applied_count, rule.success_count, rule.harmful_count) == (0, 0, 0)
-    assert (rule.scope, rule.created_at, rule.last_confirmed_at) == ("global", NOON, NOON)
+    assert (rule.scope, rule.created_at, rule.last_confirmed_at) == ("assistant", NOON, NOON)
     assert (rule.source_episode_id, rule.tags, rule.metadata) == (episode.id, ("travel",), {"by": "hand"})
     assert agent.get(rule.id, as_of=NOON) == rule
     assert [hit.memory for hit in agent.recall("late flights", kinds="rule")] == [rule]
 
 
-def test_a_rule_is_everybodys_unless_its_scope_is_an_agent(memory):
+def test_a_rule_is_the_agents_own_unless_its_scope_is_global(memory):
     ana, bo = memory.agent("ana"), memory.agent("bo")
-    shared, own = ana.rules.add("Ask twice"), ana.rules.add("Ask once", scope="ana")
+    shared, own = ana.rules.add("Ask twice", scope="global"), ana.rules.add("Ask once")
     assert bo.get(shared.id).content == "Ask twice"
     assert bo.get(own.id) is None
     assert {hit.memory.id for hit in bo.recall("ask")} == {shared.id}
@@ -246,7 +246,7 @@ def test_a_search_of_a_scope_finds_what_is_of_it_and_what_is_global(memory):
     memory.agent("bo").observe("The tram is late")
     memory.agent("bo").rules.add("Take the tram", scope="bo")
     said, own = ana.observe("The tram is early"), ana.rules.add("Leave the tram", scope="ana")
-    shared = ana.remember("green", subject="tram", predicate="colour")
+    shared = ana.remember("green", subject="tram", predicate="colour", scope="global")
 
     def found(scope):
         return {hit.memory.id for hit in ana.recall("tram", scope=scope)}

@@ -134,8 +134,8 @@ def test_a_profile_tells_everything_that_the_agent_may_see(memory, agent):
 @pytest.mark.req("Y15", "Y06")
 def test_memories_are_linked_by_canonical_name_then_alias_and_what_is_unknown_is_added(agent):
     boss = agent.entities.create("Maria", "person", aliases=["Ana"])
-    shared = agent.remember("Ana met Ben, see https://x.org/ #trams", subject="they", predicate="met")
-    again = agent.remember("Ana @ben", subject="they", predicate="said")
+    shared = agent.remember("Ana met Ben, see https://x.org/ #trams", subject="they", predicate="met", scope="global")
+    again = agent.remember("Ana @ben", subject="they", predicate="said", scope="global")
     done = agent.entities.enrich([shared.id])
     assert (done.enriched, done.links, done.created, done.skipped) == (1, 4, 3, None)
     found = {each.canonical_name: each for each in agent.entities.find()}
@@ -171,7 +171,7 @@ def test_what_mentions_few_is_read_again_once_and_stamped(agent):
 def test_without_a_name_finder_the_accurate_strategy_is_skipped(tmp_path):
     with Memory.open(tmp_path / "m.db", embedder="none", clock=Clock(minutes=1)) as memory:
         agent = memory.agent()
-        said = agent.remember("Mail ana@x.org", subject="they", predicate="said")
+        said = agent.remember("Mail ana@x.org", subject="they", predicate="said", scope="global")
         done = agent.entities.enrich([said.id])
         assert (done.enriched, done.links) == (0, 0)
         assert "name_finder" in done.skipped
@@ -198,7 +198,7 @@ def test_a_night_reads_what_mentions_few_alone(tmp_path):
     finder, spelt = CallableNames(names, name="mine"), {"entities": {"link": "fast"}}
     with Memory.open(tmp_path / "m.db", embedder="none", name_finder=finder, settings=spelt) as memory:
         agent = memory.agent()
-        agent.remember("@Ana and @Ben called.", subject="they", predicate="called")
+        agent.remember("@Ana and @Ben called.", subject="they", predicate="called", scope="global")
         assert {each.mention_count for each in agent.entities.find()} == {1}
         assert agent.entities.enrich_waiting(most_entities=1) == Enrichment()
         assert agent.entities.enrich_waiting(most_entities=2).enriched == 1
@@ -227,7 +227,8 @@ def test_spellings_heard_at_once_in_two_places_are_all_kept(tmp_path, kind):
 
         def hear(place):
             for name in called[place::2]:
-                (one, two)[place].agent().remember(f"@{name} called", subject=name, predicate="did")
+                agent = (one, two)[place].agent()
+                agent.remember(f"@{name} called", subject=name, predicate="did", scope="global")
 
         run_together(hear, range(2))
         found = one.agent().entities.get(ana.id)

@@ -322,8 +322,8 @@ def test_a_memory_mentions_whom_somebody_is_merged_into_meanwhile(agent, other, 
 @pytest.mark.parametrize("words", ["SELECT id FROM entities", "INSERT INTO entities"])
 def test_somebody_whom_two_memories_name_at_once_is_created_once(agent, other, store, words):
     text = "write to ana@example.org"
-    store.before_writing(words, lambda: other.remember(text, subject="Ana", predicate="is reached"))
-    agent.remember(text, subject="Ben", predicate="is told")
+    store.before_writing(words, lambda: other.remember(text, subject="Ana", predicate="is reached", scope="global"))
+    agent.remember(text, subject="Ben", predicate="is told", scope="global")
     assert [(each.canonical_name, each.mention_count) for each in agent.entities.find()] == [("ana@example.org", 2)]
 
 
@@ -336,7 +336,7 @@ def test_a_memory_that_is_erased_right_after_it_is_linked_was_stored(agent, othe
 
 
 def test_a_memory_is_enriched_though_whom_it_mentions_is_removed_meanwhile(agent, other, store):
-    kept = other.remember("write to ana@example.org", subject="Ana", predicate="is reached")
+    kept = other.remember("write to ana@example.org", subject="Ana", predicate="is reached", scope="global")
     store.before_writing("FOR KEY SHARE", lambda: other.graph.delete_entities(["ana@example.org"]))
     done = agent.entities.enrich(kept.id, strategy="fast")
     assert (done.enriched, done.links) == (1, 1)

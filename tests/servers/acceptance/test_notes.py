@@ -225,7 +225,7 @@ def test_a_memory_may_hold_no_notes(tmp_path):
 def test_notes_are_listed_the_newest_first(agent):
     saved = [agent.notes.save(f"key{place}", "seven grey herons") for place in range(25)]
     secret = agent.notes.save("api-key", "secret token")
-    agent.remember("Ana", subject="aide", predicate="owner")  # for everybody, so no note
+    agent.remember("Ana", subject="aide", predicate="owner", scope="global")  # for everybody, so no note
     assert agent.notes.list(3).items == (secret, saved[24], saved[23])
     assert agent.notes.list().items == (secret, *reversed(saved))
     assert agent.notes.list_by_category("general").items == tuple(reversed(saved))[:20]
@@ -320,8 +320,9 @@ def test_notes_and_facts_are_the_same_memories(agent):
 def test_a_note_is_read_for_names_and_worth_as_any_fact_is(tmp_path):
     with Memory.open(tmp_path / "agent.db", embedder="none", settings={"entities": {"link": "fast"}}) as memory:
         agent = memory.agent("aide")
-        told = agent.remember("I prefer to be reached at ana@example.org", subject="Ana", predicate="contact")
-        note = agent.notes.save("contact", "I prefer to be reached at ana@example.org")
+        text = "I prefer to be reached at ana@example.org"
+        told = agent.remember(text, subject="Ana", predicate="contact", scope="global")
+        note = agent.notes.save("contact", text)
         assert agent.get(note.id).importance == told.importance > 5
         linked = [each.memory_id for each in agent.events(event_type="entities_mentioned")]
         assert set(linked) == {note.id, told.id}

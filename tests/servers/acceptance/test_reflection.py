@@ -243,7 +243,8 @@ def test_the_latest_reflection_is_cached_until_one_is_written_here(path):
         assert agent.latest_reflection() == last.reflection
         assert memory.undo(last.run_id).run.kind == "reflection"
         assert agent.latest_reflection() is None
-        everybodys = memory.agent("gardener").remember("For all.", subject="x", predicate="y", category="reflection")
+        said = {"subject": "x", "predicate": "y", "category": "reflection", "scope": "global"}
+        everybodys = memory.agent("gardener").remember("For all.", **said)
         assert agent.latest_reflection() == everybodys
         memory.agent("gardener").forget(everybodys.id)
         assert agent.latest_reflection() is None

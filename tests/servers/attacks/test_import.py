@@ -34,12 +34,12 @@ def test_an_export_brings_nothing_back_that_was_erased(attacked, again):
     key = attacked.key("ana")
     ana = attacked.memory.agent("ana")
     turn = ana.observe("The safe opens with 4711-safe.", session="s")
-    kept = ana.remember("kept", subject="box", predicate="is", source_episode_id=turn.id)
+    kept = ana.remember("kept", subject="box", predicate="is", source_episode_id=turn.id, scope="global")
     secrets = [
         turn,
         ana.remember("4711-safe", subject="safe", predicate="code", scope="ana"),
-        ana.remember("4711-safe too", subject="vault", predicate="code"),
-        ana.rules.add("Say 4711-safe to nobody."),
+        ana.remember("4711-safe too", subject="vault", predicate="code", scope="global"),
+        ana.rules.add("Say 4711-safe to nobody.", scope="global"),
         ana.notes.save("safe", "4711-safe"),
     ]
     content = attacked.client.get("/v1/export", headers=key).content

@@ -191,10 +191,10 @@ def test_a_backup_of_an_agent_holds_nothing_of_pools_and_of_others(attacked, tmp
     ceo.pools.create("board")
     sales.pools.create("team")
     shared = sales.remember("the offer", subject="team", predicate="sends", scope="pool:team")
-    rule = sales.rules.add("Answer within a day.")
+    rule = sales.rules.add("Answer within a day.", scope="global")
     ceo.rules.mark_helpful(rule.id)
     sales.rules.mark_helpful(rule.id)
-    ceo.confirm(sales.remember("ACME", subject="customer", predicate="is").id)
+    ceo.confirm(sales.remember("ACME", subject="customer", predicate="is", scope="global").id)
     file = attacked.backup(tmp_path / "sales.gz", attacked.key("sales"))
     held = {table: rows(file, table) for table in BACKED_UP}
     assert [held[table] for table in ("memory_metadata", "pools", "pool_members")] == [[], [], []]
@@ -245,7 +245,7 @@ def test_a_dry_run_tells_nothing_of_another_tenant(attacked, sales, tmp_path):
     fact = rows(file, "facts")[0]
     answers = []
     for id_ in (erased.id, kept.id, key.id[:-1] + "0"):
-        made = {**fact, "id": id_, "tenant_id": "victim", "agent": "vera"}
+        made = {**fact, "id": id_, "tenant_id": "victim", "agent": "vera", "scope": "global"}
         empty = [line for line in lines if "tenant_id" not in line]
         evil = forged(tmp_path / "evil.gz", with_rows([header, *empty[1:]], {"facts": [made]}))
         wish = {"untrusted": True, "dry_run": True}

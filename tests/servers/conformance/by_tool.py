@@ -195,7 +195,7 @@ PUBLISHED: Mapping[str, tuple[Tool, ...]] = {
                 **{name: name for name in ("importance", "permanence", "scope", "entity_id")},
             },
             "memory",
-            needs=STATED,
+            needs=STATED | {"scope"},
         ),
         Tool("remember_fact", {**FACT, **KEY}, "memory", needs=STATED),
     ),
@@ -234,7 +234,12 @@ PUBLISHED: Mapping[str, tuple[Tool, ...]] = {
     ),
     "stats": (Tool("memory_stats", {"scope": "scope"}, adds=frozenset({"latest_at"}), tells=_own),),
     "rules.add": (
-        Tool("memory_store_rule", {"content": "content", "scope": "scope", "tags": "tags", **KEY}, "memory"),
+        Tool(
+            "memory_store_rule",
+            {"content": "content", "scope": "scope", "tags": "tags", **KEY},
+            "memory",
+            needs=frozenset({"scope"}),  # its own default is everybody's
+        ),
     ),
     "rules.mark_helpful": (Tool("memory_mark_helpful", {"id_": "rule_id"}, "memory"),),
     "rules.mark_harmful": (Tool("memory_mark_harmful", {"id_": "rule_id", "reason": "reason"}, "memory"),),
@@ -362,6 +367,7 @@ class ByTool:
         else:
             said = Library(memory).take(step)
         memory.flush()
+        memory.parts.references.flush()  # another agent's memory is asked next
         self._learn_kinds(said.answer)
         return said
 

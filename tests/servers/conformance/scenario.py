@@ -75,7 +75,7 @@ STEPS = (
     does("remember", keeps_="lisbon", content="Lisbon", subject="Ana", predicate="lives in", valid_from="2025-05-01"),
     does("remember", keeps_="porto", content="Porto", subject="Ana", predicate="lives in", valid_from="2025-09-01"),
     does("remember", keeps_="wine", content="Grüner Veltliner", subject="Ana", predicate="drinks", scope="ada"),
-    does("rules.add", keeps_="aisle", content="Ask for an aisle seat before paying", tags=["travel"]),
+    does("rules.add", keeps_="aisle", content="Ask for an aisle seat before paying", scope="ada", tags=["travel"]),
     # What a butler's prompt is given is ranked by the clock as well: of two facts it is clear which is the better one.
     does("context", query="Which city does Ana live in, Porto?", budget_tokens=300, recipe="butler"),
     does("get", id_="$moved"),
@@ -147,7 +147,6 @@ STEPS = (
         "rules.add",
         keeps_="call",
         content="Call the plumber before eight",
-        scope="ada",
         source_episode_id="$tap",
         metadata={"learned": ["at home", 2]},
         idempotency_key="call-1",

@@ -161,7 +161,7 @@ def parse_scope(caller: Caller, value: object, *, name: str = "scope") -> str:
     """
     scope = checks.optional_name(value, name=name)
     if scope is None:
-        return caller.default_scope
+        return caller.own_scope
     if caller.user is None or user_of(scope) is not None:
         return scope
     if scope == USER_SCOPE:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.agent.reads.lookups import find_memory, get_active_fact
 from engrain.agent.writes import linking
-from engrain.domain.access.scopes import audience_of
-from engrain.domain.memories.fact_keys import value_key
+from engrain.domain.memories.fact_keys import is_note_slot, value_key
 from engrain.domain.memories.lineage import inherit_trust
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput
@@ -109,7 +108,7 @@ def _confirm_same(work: UnitOfWork, fact: Fact, *, may_be_repeated: bool) -> Fac
 def _adds_nothing(new: Fact, known: Fact) -> bool:
     """True if a fact says what another of its slot says, and no more."""
     return (
-        new.subject != audience_of(new.scope)  # a note is saved anew
+        not is_note_slot(scope=new.scope, subject=new.subject, predicate=new.predicate)  # a note is saved anew
         and value_key(new.content) == value_key(known.content)
         and (new.permanence, new.entity_id or known.entity_id) == (known.permanence, known.entity_id)
         and new.confidence <= known.confidence

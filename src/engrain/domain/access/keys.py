@@ -52,6 +52,10 @@ class Grant(Record):
         """True if it acts for one agent or one user alone."""
         return self.agent is not None or self.user_id is not None
 
+    def may_publish(self, needs: Role) -> bool:
+        """True if it may write to everybody's scope: the key of one agent needs a role for that."""
+        return self.agent is None or allows(self.role, needs)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessKey(Record):

@@ -104,11 +104,6 @@ class Reach:
         return user_scope(self.user, GLOBAL_SCOPE)
 
     @property
-    def default_scope(self) -> str:
-        """The scope of what is written to none by name: what concerns a user stays with the agent that heard it."""
-        return GLOBAL_SCOPE if self.user is None else self.own_scope
-
-    @property
     def user_id(self) -> str:
         """The user as rows name it: empty for none."""
         return self.user or ""

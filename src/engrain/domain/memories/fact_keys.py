@@ -6,7 +6,7 @@ import hashlib
 from typing import NamedTuple
 
 from engrain.domain.access.scopes import audience_of
-from engrain.domain.memories.predicates import is_many_valued, predicate_key
+from engrain.domain.memories.predicates import is_free_text, is_many_valued, predicate_key
 from engrain.domain.text.names import name_key
 
 USER = "user"
@@ -43,12 +43,20 @@ def value_key(content: str) -> str:
     return hashlib.blake2b(key.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
+def is_note_slot(*, scope: str, subject: str, predicate: str) -> bool:
+    """True for the slot of a note: what an agent says of itself in its own scope, under a key of its choice.
+
+    A text that stands for itself is a fact there, too.
+    """
+    return subject == audience_of(scope) and not is_free_text(predicate)
+
+
 def fact_key(*, scope: str, subject: str, predicate: str, content: str, is_pending: bool = False) -> FactKey:
-    """Key of a fact. What an agent says of itself in its own scope is a note: its predicate is a key of its choice.
+    """Key of a fact; a note's predicate is a key as it stands.
 
     A fact that waits for a confirmation has a slot of its own, whether its predicate holds one value or many.
     """
-    is_note = subject == audience_of(scope)
+    is_note = is_note_slot(scope=scope, subject=subject, predicate=predicate)
     predicate = predicate if is_note else predicate_key(predicate)
     value = value_key(content) if is_pending or (is_many_valued(predicate) and not is_note) else ""
     return FactKey(subject_key(subject), predicate, f"{PENDING_MARK}{value}" if is_pending else value)

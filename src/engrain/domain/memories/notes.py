@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+from engrain.domain.memories.fact_keys import is_note_slot
 from engrain.domain.records import REFLECTION, SUMMARY, Fact, MemoryRecord, Record
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def is_note(memory: MemoryRecord, caller: Caller) -> bool:
         and memory.entity_id is None
         and memory.category not in {REFLECTION, SUMMARY}
         and (memory.tenant_id, memory.subject, memory.scope) == own
+        and is_note_slot(scope=memory.scope, subject=memory.subject, predicate=memory.predicate)
     )
 
 

@@ -61,6 +61,7 @@ class RequestIdentity:
             session=session,
             request_id=self.request_id,
             is_user_bound=self.grant.user_id is not None,
+            may_publish=self.grant.may_publish(self.memory.settings.server.publishing_role),
         )
 
     def check_every_user(self) -> None:

@@ -60,6 +60,7 @@ class Identity:
             self.agent_name,
             user=self.user,
             is_user_bound=self.is_user_bound,
+            may_publish=self.grant is None or self.grant.may_publish(self.memory.settings.server.publishing_role),
             tenant=self.tenant,
             session=session or context.session_id or self.session,
             request_id=context.request_id or self.request_id,
