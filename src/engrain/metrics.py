@@ -31,6 +31,8 @@ COUNTERS: Mapping[str, str] = {
     "embedding_failures": "Batches of deferred embeddings that failed and are retried",
     "engine_retries": "Repeated calls of remote engines",
     "episodes_cleaned": "Episodes removed by a cleanup",
+    "facts_cleaned": "Facts erased by a cleanup",
+    "rules_cleaned": "Rules erased by a cleanup",
     "episodes_consolidated": "Episodes consolidated",
     "jobs_begun": "Attempts at jobs begun here",
     "jobs_begun_again": "Attempts at jobs after the first",

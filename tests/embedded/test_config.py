@@ -50,6 +50,7 @@ WORDS = {
     "backup.signing_key_file": ("a", "b", "c"),
     "backup.passphrase": ("a" * 12, "b" * 12, "c" * 12),
     "backup.encryption_key_file": ("a", "b", "c"),
+    "cleanup.tenants": ({"a": {"fact_days": 1.0}}, {"a": {"fact_days": 2.0}}, {"a": {"fact_days": 3.0}}),
     "decay.curve": ("steps", "exponential", "steps"),
     "user": ("a", "b", "c"),
     "handling.forget": ("do", "leave", "do"),
@@ -118,8 +119,15 @@ def as_toml(value):
 
 
 def value_of(name, given=None):
-    """The setting in force, a secret revealed."""
+    """The setting in force, a secret revealed; of tables with sections what was given."""
     value = functools.reduce(getattr, name.split("."), load(given))
+    if isinstance(value, dict):
+        return {
+            key: {part: given for part, given in vars(inner).items() if given is not None}
+            if isinstance(inner, Section)
+            else inner
+            for key, inner in value.items()
+        }
     return value.get_secret_value() if isinstance(value, Secret) else value
 
 

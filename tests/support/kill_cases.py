@@ -338,6 +338,9 @@ OPERATIONS = {
     "compaction": Case(
         in_memory(lambda scene: scene.memory.jobs.run("compaction")).work, state_of_compacted, world="sparse"
     ),
+    "cleanup, ended facts": in_memory(
+        lambda scene: scene.memory.cleanup(), is_whole=False, is_repeatable=True, days=3, world="large"
+    ),
     "erase, words": Case(in_memory(erase).work, state_of_erased, is_whole=False, is_repeatable=True),
     "copy": Case(
         copy,

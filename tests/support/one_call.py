@@ -240,6 +240,12 @@ class OneCall:
         plan = self._read(act.caller, cleanup.plan_cleanup, act, retention, limit)
         return self._write(act, cleanup.clean_up, retention, plan)
 
+    def list_ended(self, act: Any, kind: Any, retention: Any, *, after: str = "", limit: int = 1_000) -> Any:
+        return self._read(act.caller, cleanup.list_ended, act, kind, retention, after=after, limit=limit)
+
+    def erase_ended(self, act: Any, retention: Any, ids: Any) -> Any:
+        return self._write(act, cleanup.erase_ended, retention, ids)
+
     def backlogs(self, now: Any, *, tenant_id: str | None = None) -> Any:
         return self._inspect(tenant_id, claims.list_backlogs, now, tenant_id=tenant_id)
 

@@ -14,6 +14,7 @@ from tests.support.backups import add_rows, every_row
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, put
 
+LATEST, ENDED = NOON + timedelta(days=9), Retention(fact_days=1)
 BEN = entity("Ben")
 LISBON, TEA, TRAM = fact("Lisbon"), fact("tea", subject="Ben", predicate="drinks", entity_id=BEN.id), rule("Take it.")
 PLACE = (NOON, "z")  # in a list, the newest first
@@ -137,6 +138,12 @@ WRITES = {
     "enrich": lambda store: store.enrich(act(), LISBON.id, [BEN.id]),
     "merge and unmerge": lambda store: merge_and_part(store),  # noqa: PLW0108  # defined below
     "clean": lambda store: store.clean(act(NOON + timedelta(days=9)), Retention(max_entries=0), limit=9),
+    "clean ended": lambda store: (
+        store.forget(act(), LISBON.id),
+        store.list_ended(act(LATEST), "fact", ENDED, limit=9),
+        store.list_ended(act(LATEST), "rule", ENDED, limit=9),
+        store.erase_ended(act(LATEST), ENDED, [LISBON.id]),
+    ),
 }
 
 

@@ -100,12 +100,14 @@ export interface ChatMessageInput {
   event_time?: string | null;
 }
 
-/** Counts of a cleanup: episodes it removed, or in a dry run would have removed, and those that remain. */
+/** Counts of a cleanup: episodes, facts and rules it removed, or in a dry run would, and episodes that remain. */
 export interface CleanupReport {
   tenants: number;
   expired_deleted: number;
   capacity_deleted: number;
   remaining: number;
+  facts_deleted: number;
+  rules_deleted: number;
   dry_run: boolean;
 }
 
@@ -2331,7 +2333,7 @@ export interface Verbs {
   audit(args?: AuditArguments, options?: CallOptions): Promise<Audit>;
   /** Mark the facts and rules that fade or expire as nobody confirmed them for too long. */
   decay(args?: DecayArguments, options?: CallOptions): Promise<DecayReport>;
-  /** Remove expired episodes for good, and of too many the oldest consolidated ones. */
+  /** Remove expired episodes, of too many the oldest consolidated ones, and facts that ended long ago, for good. */
   cleanup(args?: CleanupArguments, options?: CallOptions): Promise<CleanupReport>;
   /** Learn facts and rules from the episodes that wait for it. */
   consolidate(args?: ConsolidateArguments, options?: CallOptions): Promise<ConsolidationReport>;

@@ -76,11 +76,12 @@ class Maintenance(ABC):
         dry_run: words.DryRun = False,
         progress: words.Progress | None = None,
     ) -> CleanupReport:
-        """Remove expired episodes for good, and of too many the oldest consolidated ones.
+        """Remove expired episodes, of too many the oldest consolidated ones, and facts that ended long ago, for good.
 
         Episodes that are neither consolidated nor expired stay, even above `max_entries` of a tenant; so do facts and
-        rules learned from what is removed. A second run changes nothing; a dry run only counts. `progress` gets the
-        number removed after each batch.
+        rules learned from what is removed. With `cleanup.fact_days` facts and rules that ended so many days ago are
+        erased as `erase` does. The settings `cleanup.tenants` have the retention of single tenants. A second run
+        changes nothing; a dry run only counts. `progress` gets the number removed after each batch.
 
         Raises:
             InvalidInput: `max_entries` is no number from 0 on.
@@ -88,11 +89,16 @@ class Maintenance(ABC):
         from engrain.domain.maintenance.retention import Retention
         from engrain.lifecycle.cleanup import cleanup
 
-        most = self.parts.settings.cleanup.max_entries
-        if max_entries is not None:
-            most = checks.count(max_entries, name="max_entries", high=_MOST_ENTRIES)
-        retention = Retention(expired_days=self.parts.settings.cleanup.retention_days, max_entries=most)
-        return cleanup(self.parts.store, self._acts(tenant), retention, dry_run=dry_run, progress=progress)
+        chosen, most = self.parts.settings.cleanup, max_entries
+        if most is not None:
+            most = checks.count(most, name="max_entries", high=_MOST_ENTRIES)
+
+        def retention_of(tenant_id: str) -> Retention:
+            own = chosen.of_tenant(tenant_id)
+            entries = own.max_entries if most is None else most
+            return Retention(expired_days=own.retention_days, max_entries=entries, fact_days=own.fact_days)
+
+        return cleanup(self.parts.store, self._acts(tenant), retention_of, dry_run=dry_run, progress=progress)
 
     def consolidate(
         self,

@@ -50,7 +50,9 @@ class Schedules(Section):
     decay: str = setting(default="0 4 * * *", parse=_parse_cron, description="When facts and rules fade and expire")
     reflection: str = setting(default="0 3 * * 0", parse=_parse_cron, description="When reflections are written")
     cleanup: str = setting(
-        default="30 4 * * *", parse=_parse_cron, description="When expired and surplus episodes are removed"
+        default="30 4 * * *",
+        parse=_parse_cron,
+        description="When expired and surplus episodes and ended facts are removed",
     )
     compaction: str = setting(
         default="0 5 * * *", parse=_parse_cron, description="When the database is compacted and old jobs are removed"

@@ -230,6 +230,8 @@ def _convert(kind: Any, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise InvalidSetting("Input should be a valid dictionary", value)
         return {name: _convert_item(members[1], str(name), item) for name, item in value.items()}
+    if isinstance(kind, type) and issubclass(kind, Section):
+        return kind.section_of(value)
     return value if kind is Any else _CONVERSIONS[kind](value)
 
 

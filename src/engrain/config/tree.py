@@ -213,11 +213,36 @@ class Maturity(Section):
     warning_effectiveness: float = setting(default=0.3, ge=0, le=1, description="Effectiveness below which harms do so")
 
 
-class Cleanup(Section):
-    """Retention of episodes."""
+class TenantCleanup(Section):
+    """Retention of one tenant; None for the general setting of that name."""
 
-    retention_days: float = setting(default=0.0, ge=0, le=36_500, description="How many days expired episodes stay")
+    retention_days: float | None = setting(default=None, ge=0, le=36_500, description="As `cleanup.retention_days`")
+    max_entries: int | None = setting(default=None, ge=0, description="As `cleanup.max_entries`")
+    fact_days: float | None = setting(default=None, ge=0, le=36_500, description="As `cleanup.fact_days`")
+
+
+class Cleanup(Section):
+    """Retention of episodes, facts and rules."""
+
+    retention_days: float = setting(
+        default=0.0, ge=0, le=36_500, description="How many days expired and forgotten episodes stay"
+    )
     max_entries: int = setting(default=10_000, ge=0, description="Largest number of removable episodes of a tenant")
+    fact_days: float = setting(
+        default=0.0,
+        ge=0,
+        le=36_500,
+        description="How many days facts and rules stay after they were superseded, retracted or forgotten, expired as "
+        "nobody confirmed them, or their period ended; 0 for ever. Live ones never go by age",
+    )
+    tenants: dict[str, TenantCleanup] = setting(
+        default={}, description="Retention of single tenants by name: retention_days, max_entries, fact_days"
+    )
+
+    def of_tenant(self, name: str) -> Cleanup:
+        """Retention of a tenant: its own settings over the general ones."""
+        own = self.tenants.get(name, TenantCleanup())
+        return Cleanup(**{**vars(self), **{key: value for key, value in vars(own).items() if value is not None}})
 
 
 class Privacy(Section):

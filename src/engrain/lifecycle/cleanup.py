@@ -1,4 +1,4 @@
-"""The cleanup: removes expired episodes, and the oldest consolidated ones beyond the capacity."""
+"""The cleanup: removes expired episodes, the oldest consolidated ones beyond the capacity, and facts that ended."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.domain.records import Record
-from engrain.storage.write.cleanup import clean_up, plan_cleanup, preview_cleanup
+from engrain.storage.write.cleanup import clean_up, erase_ended, list_ended, plan_cleanup, preview_cleanup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from engrain.domain.maintenance.retention import Retention
+    from engrain.domain.memories.decay import AgingKind
     from engrain.domain.requests import Act
     from engrain.storage.store import SqlStore
 
@@ -21,31 +22,35 @@ BATCH = 200  # removed in one transaction: each takes its words and vectors with
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanupReport(Record):
-    """Counts of a cleanup: episodes it removed, or in a dry run would have removed, and those that remain."""
+    """Counts of a cleanup: episodes, facts and rules it removed, or in a dry run would, and episodes that remain."""
 
     tenants: int
     expired_deleted: int
     capacity_deleted: int
     remaining: int
+    facts_deleted: int
+    rules_deleted: int
     dry_run: bool
 
 
 def cleanup(
     store: SqlStore,
     acts: Iterable[Act],
-    retention: Retention,
+    retention_of: Callable[[str], Retention],
     *,
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> CleanupReport:
-    """Remove each tenant's expired episodes, then the oldest consolidated ones beyond the retention.
+    """Remove each tenant's expired episodes, the oldest consolidated ones beyond its retention, and facts that ended.
 
-    An episode that is not consolidated and has not expired stays, however many there are. Each batch is a transaction
-    of its own: stopped anywhere, another cleanup does the rest. `progress` gets the number removed after each batch.
+    An episode that is not consolidated and has not expired stays, however many there are. Rules go like facts. Each
+    batch is a transaction of its own: stopped anywhere, another cleanup does the rest. `progress` gets the number
+    removed after each batch.
     """
-    tenants = expired = capacity = remaining = 0
+    tenants = expired = capacity = remaining = facts = rules = 0
     for act in acts:
         tenants += 1
+        retention = retention_of(act.caller.tenant_id)
         is_done = False
         while not is_done:
             if dry_run:
@@ -60,6 +65,40 @@ def cleanup(
             remaining += batch.remaining or 0
             if progress is not None and batch.expired + batch.capacity:
                 progress(batch.expired + batch.capacity)
+        if retention.fact_days > 0:
+            facts += _erase_ended(store, act, "fact", retention, dry_run=dry_run, progress=progress)
+            rules += _erase_ended(store, act, "rule", retention, dry_run=dry_run, progress=progress)
     return CleanupReport(
-        tenants=tenants, expired_deleted=expired, capacity_deleted=capacity, remaining=remaining, dry_run=dry_run
+        tenants=tenants,
+        expired_deleted=expired,
+        capacity_deleted=capacity,
+        remaining=remaining,
+        facts_deleted=facts,
+        rules_deleted=rules,
+        dry_run=dry_run,
     )
+
+
+def _erase_ended(
+    store: SqlStore,
+    act: Act,
+    kind: AgingKind,
+    retention: Retention,
+    *,
+    dry_run: bool,
+    progress: Callable[[int], None] | None,
+) -> int:
+    """Erase the facts or rules of a tenant that ended before the cutoff, in the order of their ids; count them."""
+    total, after, is_done = 0, "", False
+    while not is_done:
+        ids = store.read(act.caller, list_ended, act, kind, retention, after=after, limit=BATCH)
+        is_done = len(ids) < BATCH
+        if ids:
+            after = ids[-1]
+            erased = len(ids) if dry_run else store.write(act, erase_ended, retention, ids)
+            total += erased
+            if not dry_run:
+                metrics.count(f"{kind}s_cleaned", erased)
+            if progress is not None and erased:
+                progress(erased)
+    return total

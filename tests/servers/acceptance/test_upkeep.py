@@ -171,7 +171,7 @@ def test_a_sweep_tells_how_far_it_is(memory, ana):
     assert sum(told) == 1
 
 
-def test_the_command_line_sweeps_cleans_and_marks(cli):
+def test_the_command_line_sweeps_cleans_and_marks(cli, monkeypatch):
     made = cli("rules", "add", "Book early.", "--json").json
     assert cli("rules", "helpful", made["id"], "--json").json["success_count"] == 1
     ran = cli("rules", "harmful", made["id"], "--reason", "no taxi")
@@ -187,6 +187,9 @@ def test_the_command_line_sweeps_cleans_and_marks(cli):
     cleaned = cli("--tenant", "default", "cleanup", "--max-entries", "5", "--json").json
     assert (cleaned["expired_deleted"], cleaned["capacity_deleted"], cleaned["remaining"]) == (0, 0, 1)
     assert cli("cleanup").out.strip() == "removed 0 episodes that ran out and 0 of too many; 1 remain"
+    monkeypatch.setenv("ENGRAIN_CLEANUP__FACT_DAYS", "1e-9")
+    cli("forget", cli("remember", "Lisbon", "--subject", "Ana", "--predicate", "lives in", "--json").json["id"])
+    assert cli("cleanup").out.splitlines()[1:] == ["removed 1 fact and 0 rules that ended"]
     assert cli("rules", "harmful", "nothing").code != 0
 
 

@@ -1,4 +1,4 @@
-"""A cleanup removes what ran out, then of too many the oldest consolidated, and nothing else of anybody."""
+"""A cleanup removes what ran out, of too many the oldest consolidated, what ended, and nothing else of anybody."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.maintenance.retention import CleanupBatch, Retention, has_run_out
-from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
+from engrain.domain.maintenance.retention import CleanupBatch, Retention, has_ended, has_run_out
+from engrain.domain.records import CONSOLIDATION_STATUSES, VALIDITIES, Caller
 from engrain.domain.requests import Act
+from tests.support.backups import every_row
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put
 
@@ -167,3 +168,73 @@ def test_a_cleanup_is_of_one_tenant_and_of_all_its_scopes(store):
 def test_what_ran_out_is_kept_for_the_days_that_retention_says(store, days, left):
     put(store, [episode(expires_at=NIGHT - timedelta(days=90))])
     assert clean(store, Retention(expired_days=days)).remaining == left
+
+
+MOMENTS = st.none() | st.integers(-3, 12).map(lambda days: NOON + timedelta(days=days))
+ENDING = {
+    "fact": st.builds(
+        fact,
+        subject=st.uuids().map(str),
+        scope=st.sampled_from(["global", "ben"]),
+        permanence=st.sampled_from(["permanent", "volatile"]),
+        validity=st.sampled_from(VALIDITIES),
+        valid_to=MOMENTS,
+        invalidated_at=MOMENTS,
+    ),
+    "rule": st.builds(
+        rule, metadata=st.sampled_from([{}, {"forgotten": True}, {"forgotten": False}]), invalidated_at=MOMENTS
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDING)
+@settings(max_examples=30)
+@given(data=st.data(), days=st.integers(0, 12), limit=st.integers(1, 4))
+def test_facts_and_rules_go_that_ended_longer_ago_than_the_days_of_retention(backend, kind, data, days, limit):
+    memories = data.draw(st.lists(ENDING[kind], min_size=1, max_size=8))
+    retention, night = Retention(fact_days=days), Act(caller=UPKEEP, at=NIGHT)
+    with backend.fresh() as store:
+        put(store, memories)
+        ended = sorted(memory.id for memory in memories if has_ended(memory, retention, now=NIGHT))
+        found, page = [], [""]
+        while days and page:
+            page = store.list_ended(night, kind, retention, after=page[-1], limit=limit)
+            found += page
+        assert found == ended
+        every = [memory.id for memory in memories]
+        assert store.erase_ended(night, retention, every) == len(ended)
+        rows = every_row(store)
+        assert {row["id"] for row in rows[f"{kind}s"]} == {*every} - {*ended}
+        assert {row["id"] for row in rows["tombstones"]} == {*ended}
+        erased = [row["memory_id"] for row in rows["memory_events"] if row["event_type"] == "memory_erased"]
+        assert sorted(erased) == ended
+        assert store.health().problems == ()
+
+
+@pytest.mark.parametrize(("days_ago", "is_gone"), [(30.1, True), (29.9, False)], ids=["longer ago", "not so long ago"])
+@pytest.mark.parametrize(
+    "ends",
+    [
+        lambda end: fact(validity="superseded", invalidated_at=end, valid_to=NOON - timedelta(days=999)),
+        lambda end: fact(validity="expired", invalidated_at=end),
+        lambda end: fact(validity="retracted", invalidated_at=end),
+        lambda end: fact(permanence="permanent", created_at=end, valid_to=end - timedelta(days=999)),
+        lambda end: fact(created_at=end - timedelta(days=9), valid_to=end),
+        lambda end: rule(metadata={"forgotten": True}, invalidated_at=end),
+    ],
+    ids=["superseded", "expired", "retracted", "period before it was stored", "period", "forgotten rule"],
+)
+def test_the_days_count_from_when_it_ended_here(ends, days_ago, is_gone):
+    assert has_ended(ends(NIGHT - timedelta(days=days_ago)), Retention(fact_days=30), now=NIGHT) == is_gone
+
+
+@pytest.mark.parametrize("memory", [fact(permanence="permanent"), fact(permanence="ephemeral"), rule(), episode(**OLD)])
+def test_what_has_not_ended_never_goes_by_age(memory):
+    assert not has_ended(memory, Retention(fact_days=1), now=NIGHT + timedelta(days=30_000))
+
+
+def test_a_fact_that_is_active_again_when_it_is_locked_stays(store):
+    """Such as one whose successor was undone since the batch was read."""
+    [live] = put(store, [fact()])
+    assert store.erase_ended(Act(caller=UPKEEP, at=NIGHT), Retention(fact_days=1), [live.id]) == 0
+    assert ids(store) == {live.id}

@@ -172,7 +172,7 @@ _ADAPTATIONS: Mapping[str, Adaptation] = {
     "notes.list": Adaptation(adds=(_CATEGORY,), defaults={"limit": 100}, other=("category", "notes.list_by_category")),
     "notes.search": Adaptation(drops=frozenset({"mode"}), adds=(_DEEP,), prepare=_mode),
     "decay": Adaptation(counts="memories", adds_up=True),
-    "cleanup": Adaptation(counts="episodes", adds_up=True),
+    "cleanup": Adaptation(counts="memories", adds_up=True),
     "consolidate": Adaptation(counts="episodes", adds_up=True, fails=lambda report: bool(report.failures)),
     "reflect": Adaptation(
         counts="agents", adds_up=True, fails=lambda report: any(part.outcome == "failed" for part in report.agents)

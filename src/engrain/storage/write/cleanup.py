@@ -1,4 +1,4 @@
-"""Cleanup of episodes: those that expired, then the oldest consolidated of too many."""
+"""Cleanup: expired episodes, then the oldest consolidated of too many; facts and rules that ended long ago."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from engrain.domain import events
 from engrain.domain.maintenance import retention
 from engrain.domain.records import Episode
 from engrain.storage import selection
+from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import for_every_user, repeatable
 from engrain.storage.write import removal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from engrain.domain.maintenance.retention import CleanupBatch, Removal, Retention
+    from engrain.domain.memories.decay import AgingKind
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import UnitOfWork
@@ -84,6 +86,40 @@ def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch
     tx.add_each(tx.statements.records.events, "memory_events", cleaned)
     remaining = _count_episodes(tx, act, policy)[0] if planned.is_last else None
     return retention.CleanupBatch(expired=gone["expired"], capacity=gone["capacity"], remaining=remaining)
+
+
+@for_every_user
+def list_ended(
+    tx: Transaction, act: Act, kind: AgingKind, policy: Retention, *, after: str, limit: int
+) -> Sequence[str]:
+    """List the next `limit` facts or rules of the act's tenant that `retention.has_ended` names, by id."""
+    is_over, period = {
+        "fact": ("validity <> 'active'", "WHEN valid_to < created_at THEN created_at ELSE valid_to"),
+        "rule": (tx.dialect.is_true("metadata", "forgotten"), ""),
+    }[kind]
+    statement = (
+        f"SELECT id FROM {KIND_TABLES[kind]} INDEXED BY {KIND_TABLES[kind]}_id "  # noqa: S608  # the schema's own words
+        f"WHERE tenant_id = :tenant_id AND id > :after AND "
+        f"CASE WHEN {is_over} THEN coalesce(invalidated_at, created_at) {period} END < :before "
+        f"ORDER BY id LIMIT :limit"
+    )
+    before = tx.dialect.time(retention.end_cutoff(policy, act.at))
+    named = {"tenant_id": act.caller.tenant_id, "after": after, "before": before, "limit": limit}
+    return [id_ for (id_,) in tx.ask(statement, named)]
+
+
+@for_every_user
+@repeatable
+def erase_ended(work: UnitOfWork, policy: Retention, ids: Sequence[str]) -> int:
+    """Erase those of some facts and rules whose end still lies before the cutoff, as `removal.erase` does; count them.
+
+    Locked whole before: one that became active again by then stays.
+    """
+    locked = removal.lock_going(work, ids, everywhere=True)
+    ended = [(doc, memory) for doc, memory in locked if retention.has_ended(memory, policy, now=work.act.at)]
+    for doc, memory in ended:
+        removal.erase_one(work, doc, memory, None)
+    return len(ended)
 
 
 def _removal_reason(episode: Episode, why: Removal, policy: Retention, act: Act) -> Removal | None:

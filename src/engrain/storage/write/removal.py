@@ -65,7 +65,7 @@ def erase(work: UnitOfWork, ids: Sequence[str]) -> list[str]:
     event `memory_erased`; the id is never used again. Locked whole before anything of them goes: whoever links them, or
     writes down what happened to one, has finished by then, or finds nothing.
     """
-    return [memory.id for memory, _ in _erase_all(work, _lock_going(work, ids), {})]
+    return [memory.id for memory, _ in _erase_all(work, lock_going(work, ids), {})]
 
 
 def erase_with_derived(
@@ -82,7 +82,7 @@ def erase_with_derived(
     while True:
         staying = [memory for memory in selection.load_memories(work, sorted(derived)) if _stays(work, memory, cascade)]
         going = sorted(derived.keys() - {memory.id for memory in staying})
-        locked = _lock_going(work, [*roots, *going], everywhere=everywhere)
+        locked = lock_going(work, [*roots, *going], everywhere=everywhere)
         later = find_derived(work, roots, everywhere=everywhere)
         if later.keys() <= derived.keys():  # else somebody derived more before all was locked
             break
@@ -114,7 +114,7 @@ def find_derived(work: UnitOfWork, roots: Sequence[str], *, everywhere: bool) ->
     return origins
 
 
-def _lock_going(work: UnitOfWork, ids: Sequence[str], *, everywhere: bool = False) -> list[tuple[int, MemoryRecord]]:
+def lock_going(work: UnitOfWork, ids: Sequence[str], *, everywhere: bool = False) -> list[tuple[int, MemoryRecord]]:
     """Lock what goes: what the caller sees of some ids, or whoever's they are."""
     work.backend.lock_removal(work, ids, everywhere=everywhere)
     work.backend.clear_log(work)

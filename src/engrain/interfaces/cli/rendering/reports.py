@@ -178,10 +178,13 @@ def decay(report: DecayReport) -> str:
 
 
 def cleanup(report: CleanupReport) -> str:
-    """Counts of episodes that were removed and that remain."""
+    """Counts of episodes that were removed and that remain, and of facts and rules that were erased."""
     expired = output.counted(report.expired_deleted, "episode")
     done = "would remove" if report.dry_run else "removed"
-    return f"{done} {expired} that ran out and {report.capacity_deleted:,} of too many; {report.remaining:,} remain"
+    episodes = f"{expired} that ran out and {report.capacity_deleted:,} of too many; {report.remaining:,} remain"
+    ended = f"{output.counted(report.facts_deleted, 'fact')} and {output.counted(report.rules_deleted, 'rule')}"
+    has_ended = report.facts_deleted or report.rules_deleted
+    return f"{done} {episodes}" + (f"\n{done} {ended} that ended" if has_ended else "")
 
 
 def backup(report: BackupReport) -> str:
