@@ -98,7 +98,7 @@ def _erase_ended(
             erased = len(ids) if dry_run else store.write(act, erase_ended, retention, ids)
             total += erased
             if not dry_run:
-                metrics.count(f"{kind}s_cleaned", erased)
+                metrics.count("facts_cleaned", erased)
             if progress is not None and erased:
                 progress(erased)
     return total
