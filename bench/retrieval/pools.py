@@ -6,6 +6,7 @@ depth would have taken. `reproduced` holds the re-scoring against real searches.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 1_000
 """As many hits as an answer can have."""
-SESSION, NOVELTY, SPREAD = "session", "novelty", "spread"
+SESSION, NOVELTY, SPREAD, CHANGE = "session", "novelty", "spread", "change"
 _COMPLETING = "vector"  # judges what the other lists hold too, however far down its own that is
 _CHECKED = 50
 _SAME = 9  # decimals: two ways to add up one score differ in the sixteenth
@@ -39,9 +40,10 @@ class Pool:
     """The candidates of one question in the order of ties, newest first, then by id.
 
     `shares`: float64[candidates, channels], what a channel gives at weight 1. Of `session` nothing is kept, since it
-    follows from the others: those in `judged_before` it; nor of `novelty` and `spread`, which follow from the whole
-    score. `sessions`: int64[candidates], numbered from 0. `repetition`: float64[candidates], the share of a question
-    that the query has. `counts`: the question counts or adds up, so that sessions spread.
+    follows from the others: those in `judged_before` it; nor of `novelty`, `spread` and `change`, which follow from the
+    whole score. `sessions`: int64[candidates], numbered from 0. `repetition`: float64[candidates], the share of a
+    question that the query has. `counts`: the question counts or adds up, so that sessions spread. `corrected`:
+    int64[candidates], the row of the statement that a change corrects, its own where it corrects none.
     """
 
     question: Question
@@ -53,6 +55,7 @@ class Pool:
     sessions: NDArray[np.int64]
     repetition: NDArray[np.float64]
     counts: bool
+    corrected: NDArray[np.int64]
 
 
 class NotReproduced(Exception):
@@ -107,6 +110,10 @@ def ranked(pool: Pool, weights: NDArray[np.float64], most: int) -> NDArray[np.in
     if SPREAD in pool.channels and pool.counts:
         better = np.apply_along_axis(ranking.count_better, 0, scores, pool.sessions)
         scores -= better * weights[:, pool.channels.index(SPREAD)]
+    if CHANGE in pool.channels:
+        above = scores[pool.corrected] - scores
+        gains = np.where(above > 0, above + ranking.JUST_ABOVE, 0.0)
+        scores += gains * weights[:, pool.channels.index(CHANGE)]
     order = np.argsort(-np.round(scores, _SAME), axis=0, kind="stable")
     return order[:most].astype(np.int64)
 
@@ -121,6 +128,8 @@ def pool_of(question: Question, conversation: str, deep: Sequence[Hit], preset: 
     names = {session: number for number, session in enumerate(sorted({place(deep[row])[0] for row in kept}))}
     at_one, repetition = np.zeros((len(kept), len(channels))), np.zeros(len(kept))
     before: set[str] = set()
+    unchanged = np.array([math.fsum(of.value for of in shares[row] if of.channel != CHANGE) for row in kept])
+    corrected = np.arange(len(kept))
     for at, row in enumerate(kept):
         seen: list[str] = []
         for share in shares[row]:
@@ -129,7 +138,9 @@ def pool_of(question: Question, conversation: str, deep: Sequence[Hit], preset: 
                 continue
             if share.channel == NOVELTY:
                 repetition[at] = 1.0 - share.raw
-            if share.channel in (NOVELTY, SPREAD):
+            if share.channel == CHANGE:
+                corrected[at] = np.abs(unchanged - share.raw).argmin()
+            if share.channel in (NOVELTY, SPREAD, CHANGE):
                 continue
             seen.append(share.channel)
             if share.weight and (share.channel == _COMPLETING or (share.rank or 0) <= preset.depth):
@@ -144,6 +155,7 @@ def pool_of(question: Question, conversation: str, deep: Sequence[Hit], preset: 
         sessions=np.array([names[place(deep[row])[0]] for row in kept], np.int64),
         repetition=repetition,
         counts=any(share.channel == SPREAD for of in shares for share in of),
+        corrected=corrected,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engrain.domain.records import Episode, MemoryRecord, Rule
+from engrain.domain.text.changes import describe_statement
 from engrain.domain.text.indexing import question_share
 from engrain.domain.text.repetition import describe_repetition
 from engrain.storage.dialects import micros, moment
@@ -35,6 +36,9 @@ class Traits(NamedTuple):
     decay_rate: float = 0.0
     question_terms: str | None = None
     is_non_answer: bool = False
+    statement_terms: str | None = None
+    name_terms: str | None = None
+    states_change: bool = False
 
 
 def traits_of(memory: MemoryRecord) -> Traits:
@@ -52,7 +56,9 @@ def traits_of(memory: MemoryRecord) -> Traits:
     if isinstance(memory, Episode):
         said = {name: getattr(memory, name) for name in ("role", "speaker")}
         said |= describe_repetition(memory.content, role=memory.role, speaker=memory.speaker)._asdict()
-        return Traits(**shared, **said, asking=question_share(memory.content), confirmed_at=memory.created_at)
+        said["asking"] = asking = question_share(memory.content)
+        said |= describe_statement(memory.content, role=memory.role, asking=asking)._asdict()
+        return Traits(**shared, **said, confirmed_at=memory.created_at)
     fades = {"confidence": memory.confidence, "decay_rate": memory.decay_rate}
     return Traits(**shared, **fades, key=hash(memory.id), words=hash(memory.id), confirmed_at=memory.last_confirmed_at)
 

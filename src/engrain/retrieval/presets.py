@@ -61,6 +61,7 @@ ENGRAIN = Preset(
         "upcoming": 0.3,
         "novelty": 1.0,
         "spread": 0.1,
+        "change": 1.0,
     },
     merges_repeats=True,
     evidence=Calibration(intercept=-10.17, score=6.32, cover=2.08),

@@ -15,6 +15,7 @@ import numpy as np
 
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import terms
+from engrain.domain.text.changes import asks_for_present, weigh_correction
 from engrain.domain.text.repetition import LEAST_QUESTION_SHARE, measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.candidates import Share, add_up
@@ -36,6 +37,9 @@ _COUNTING = re.compile(
     r"|hoeveel|\u0441\u043a\u043e\u043b\u044c\u043a\u043e)\b",
     re.IGNORECASE,
 )
+# A change puts one of the three best statements right, if it is about as near to the query as that one.
+_MOST_CORRECTED, _LEAST_SCORE = 3, 0.55
+JUST_ABOVE: Final = 0.001
 _MICROSECONDS_A_DAY: Final = 86_400e6
 _AGES: Final = np.array([days for days, _ in decay.AGE_STEPS])
 _AGE_MULTIPLIERS: Final = np.array([*(left for _, left in decay.AGE_STEPS), decay.LEAST_AGE_MULTIPLIER])
@@ -164,6 +168,50 @@ def count_better(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> ND
     return better
 
 
+def change(candidates: RankingInput) -> Gains:
+    """The gain of a statement of a change, which puts it just above the older statement that it corrects.
+
+    `raw` is the score of that one. For questions about the present that name no speaker, in English.
+    """
+    scores = candidates.scores
+    raws = scores.copy()
+    if candidates.traits["states_change"].any() and _asks_for_present(candidates):
+        for older, newer in _find_corrections(candidates).items():
+            raws[newer] = max(raws[newer], scores[older])
+    return Gains(raws, raws + JUST_ABOVE - scores, raws > scores)
+
+
+def _asks_for_present(candidates: RankingInput) -> bool:
+    """True for a question about the present that names no speaker."""
+    is_named = any(speakers.mentions_speaker(candidates.text, name) for name in candidates.speakers)
+    return asks_for_present(candidates.text) and not is_named
+
+
+def _find_corrections(candidates: RankingInput) -> dict[int, int]:
+    """The newest correction of each of the best statements that has one, by row."""
+    traits, scores = candidates.traits, candidates.scores
+    stated = np.flatnonzero(traits["statement_terms"] != None)  # noqa: E711  # of each row
+    best = stated[np.argsort(-scores[stated], kind="stable")[:_MOST_CORRECTED]].tolist()
+    is_near = scores >= _LEAST_SCORE * scores[best].min()
+    changes = np.flatnonzero(traits["states_change"] & is_near).tolist()
+    own = {row: frozenset(traits["statement_terms"][row].split()) for row in {*best, *changes}}
+    names = {row: frozenset(traits["name_terms"][row].split()) for row in best}
+    happened_at, query_terms = traits["happened_at"], frozenset(terms(candidates.text))
+    newest: dict[int, int] = {}
+    for newer in sorted(changes, key=lambda row: (happened_at[row], traits["id"][row])):
+        weights = {
+            older: weigh_correction(own[newer], own[older], names=names[older], query_terms=query_terms)
+            for older in best
+            if happened_at[older] < happened_at[newer]
+        }
+        nearest = max(weights, key=weights.__getitem__, default=newer)
+        if weights.get(nearest):
+            # What it corrects may itself correct another: of a chain the last one stands for all.
+            roots = [older for older, correction in newest.items() if correction == nearest]
+            newest |= {older: newer for older in (nearest, *roots) if scores[newer] >= _LEAST_SCORE * scores[older]}
+    return newest
+
+
 def age(candidates: RankingInput) -> Gains:
     """The loss of the whole score with the time since the last change, in steps; `raw` is the share that is left."""
     days = _count_days(candidates.traits["created_at"], candidates.now)
@@ -171,7 +219,7 @@ def age(candidates: RankingInput) -> Gains:
     return Gains(left, candidates.scores * (left - 1.0))
 
 
-# In the order of their use: the session reads the fused scores; novelty, spread and age the whole score.
+# In the order of their use: the session reads the fused scores; novelty, spread, change and age the whole score.
 SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "session": session,
     "speaker": speaker,
@@ -183,6 +231,7 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "upcoming": upcoming,
     "novelty": novelty,
     "spread": spread,
+    "change": change,
     "age": age,
 }
 

@@ -124,6 +124,7 @@ def pool(conversation, *, wants):
         sessions=np.zeros(41, np.int64),
         repetition=np.zeros(41),
         counts=False,
+        corrected=np.arange(41),
     )
 
 

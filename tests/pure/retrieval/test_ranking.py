@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Explanation
+from engrain.domain.text.changes import describe_statement
 from engrain.retrieval import ranking
 from engrain.retrieval.candidates import Share, explain_rows
 from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals
@@ -175,6 +176,58 @@ def test_a_question_that_counts_takes_from_a_candidate_for_each_better_one_of_it
 def test_a_question_that_does_not_count_takes_nothing():
     known = {1: traits(session="monday"), 2: traits(session="monday")}
     assert gained(judged({1: 0.9, 2: 0.8}, known, {"spread": 0.1}, "Which trams?"), 2, "spread") is None
+
+
+def stated(content, days=0, role="user", asking=0.0, **changes):
+    """Traits of a turn that was said so many days later."""
+    described = describe_statement(content, role=role, asking=asking)._asdict()
+    return traits(happened_at=NOON + timedelta(days=days), role=role, asking=asking, **described, **changes)
+
+
+RENT, CUT = stated("The rent is 900 euros."), stated("The rent is 700 euros now.", 1)
+
+
+def corrected(known, text="What is the rent?", scores=None):
+    """What each candidate gains by `change`: the score of what it corrects, and the value; None for nothing."""
+    scores = scores or {1: 0.9, 2: 0.7, 3: 0.8}
+    found = judged({ref: scores[ref] for ref in known}, known, {"change": 1.0}, text)
+    return {ref: (share.raw, round(share.value, 6)) for ref in known if (share := gained(found, ref, "change"))}
+
+
+def test_a_change_stands_just_above_the_older_statement_that_it_corrects():
+    assert corrected({1: RENT, 2: CUT}) == {2: (0.9, 0.201)}
+    assert corrected({1: RENT, 2: CUT, 3: stated("The dog is called Rex.", 2)}) == {2: (0.9, 0.201)}
+
+
+def test_of_two_changes_the_newest_stands_above():
+    assert corrected({1: RENT, 2: stated("The rent is 650 euros now.", 2), 3: CUT}) == {2: (0.9, 0.201)}
+    assert corrected({1: RENT, 2: CUT, 3: stated("The rent is 650 euros now.", 2)}) == {3: (0.9, 0.101)}
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (RENT, stated("The rent is 700 euros.", 1)),  # states no change
+        (RENT, stated("The dog is called Rex now.", 1)),  # of something else
+        (RENT, stated("The rent is 700 euros now.", -1)),  # before it
+        (RENT, stated("The rent is 700 euros now.", 1, role="assistant")),
+        (RENT, stated("Is the rent 700 euros now?", 1, asking=1.0)),
+        (RENT, stated("The rent is 700 euros now. " + "And more of it. " * 10, 1)),
+        (stated("The rent is 900 euros.", role="assistant"), CUT),
+    ],
+)
+def test_nothing_else_gains_by_a_change(older, newer):
+    assert corrected({1: older, 2: newer}) == {}
+
+
+def test_a_change_that_is_far_from_the_question_gains_nothing():
+    assert corrected({1: RENT, 2: CUT}, scores={1: 0.9, 2: 0.45}) == {}
+    assert corrected({1: RENT, 2: CUT}, scores={1: 0.9, 2: 0.95}) == {}
+
+
+@pytest.mark.parametrize("text", ["What was the rent before?", "How often did the rent change?", "What rent has Ana?"])
+def test_a_question_about_the_past_or_a_speaker_leaves_changes_where_they_are(text):
+    assert corrected({1: RENT, 2: CUT}, text) == {}
 
 
 def test_judges_know_no_channel_of_the_lists():

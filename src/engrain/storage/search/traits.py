@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from engrain.domain.text.changes import UNSTATED, describe_statement
 from engrain.domain.text.repetition import describe_repetition
 from engrain.storage.filters import HAPPENED_AT, SEEN
 from engrain.storage.rows import KIND_TABLES
@@ -48,6 +49,9 @@ TRAITS: Final = np.dtype(
         ("words", "i8"),
         ("question_terms", "O"),
         ("is_non_answer", "?"),
+        ("statement_terms", "O"),
+        ("name_terms", "O"),
+        ("states_change", "?"),
     ]
 )
 _FADES = "confidence, decay_rate, last_confirmed_at"
@@ -133,8 +137,10 @@ def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[
     happened, created, confirmed, referenced = (NEVER if time is None else time for time in times)
     if content is None:
         repetition: tuple[int, int, str | None, bool] = (hash(id_), hash(id_), None, False)
+        statement = UNSTATED
     else:
         repetition = describe_repetition(content, role=role, speaker=speaker)
+        statement = describe_statement(content, role=role, asking=asking)
     session = hash(id_) if session is None else hash((scope, session))
     said = (doc, kind, id_, scope, session, role, speaker, asking)
-    return (*said, happened, created, importance, confidence, rate, confirmed, referenced, *repetition)
+    return (*said, happened, created, importance, confidence, rate, confirmed, referenced, *repetition, *statement)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Owner = tuple[str, str]  # tenant and scope
 
-# Of an allowance in bytes for vectors, what one turn takes: an eighth goes to turns, of which each is some 400 bytes.
-BYTES_PER_TURN = 8 * 400
+# Of an allowance in bytes for vectors, what one turn takes: an eighth goes to turns, of which each is some 500 bytes.
+BYTES_PER_TURN = 8 * 500
 
 
 class _Turns:
