@@ -57,11 +57,11 @@ class RecordConverter:
     erased: set[str] = field(default_factory=set)  # ids of the file, or derived from them, that were erased
     secrets: SecretPolicy = "mask"
     undated: int = 0  # records of this unit without a time of their own
+    act: Act = field(init=False)
 
-    @property
-    def act(self) -> Act:
-        """The act of the unit."""
-        return self.work.act
+    def __post_init__(self) -> None:
+        """Take the act of the unit."""
+        self.act = self.work.act
 
     def find_erased(self, records: Iterable[object]) -> None:
         """Find which records of an export were erased since, or erased after an earlier import."""
@@ -184,7 +184,8 @@ class RecordConverter:
         caller, fields = self.act.caller, turn.fields
         content = self._text(turn.content)
         session = checks.optional_name(turn.session, name="session")
-        parts = (caller.tenant_id, caller.own_scope, session or "", turn.source_id, turn.role, content)
+        scope = caller.own_scope
+        parts = (caller.tenant_id, scope, session or "", turn.source_id, turn.role, content)
         metadata = {**turn.metadata, "title": turn.title} if turn.title else turn.metadata
         given = _parse_columns("episode", fields)
         given.setdefault("importance", importance.importance_of(content, role=turn.role))
@@ -192,7 +193,7 @@ class RecordConverter:
             id=self._id(fields, *parts, at=turn.event_time),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=_scope(fields, caller, is_own=True),
+            scope=scope,
             session=session,
             role=turn.role,
             speaker=checks.optional_name(turn.speaker, name="speaker"),
@@ -223,7 +224,7 @@ class RecordConverter:
             id=self._id(fields, *parts, at=statement.stored_at),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=_scope(fields, caller, is_own=statement.subject is None),
+            scope=caller.own_scope if statement.subject is None else _scope(fields, caller),
             subject=subject,
             predicate=predicate,
             entity_id=None if statement.about is None else self._entity_id(statement.about),
@@ -322,11 +323,11 @@ def _check_user(record: object, caller: Caller) -> None:
         raise InvalidInput(f"the record is of user {user!r:.80}; import it with an agent that acts for this user")
 
 
-def _scope(fields: Mapping[str, object], caller: Caller, *, is_own: bool = False) -> str:
+def _scope(fields: Mapping[str, object], caller: Caller) -> str:
     """The scope of the importing agent, unless an engrain export says `global`; all of them its user's."""
     scope = fields.get("scope")
     is_shared = isinstance(scope, str) and audience_of(scope) == GLOBAL_SCOPE
-    return caller.shared_scope if is_shared and not is_own else caller.own_scope
+    return caller.shared_scope if is_shared else caller.own_scope
 
 
 def _parse_columns(kind: Kind, fields: Mapping[str, object]) -> dict[str, Any]:
