@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import cached_property
+from typing import get_args
 
-from engrain.domain.filters import Filter
+from engrain.domain.filters import Filter, Period
 from engrain.domain.memories.fact_keys import subject_key
 from engrain.domain.memories.trust import TRUST_LEVELS
 from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
@@ -131,6 +132,7 @@ class Reader:
             Filter(include_inactive=True),
             Filter(valid_at=NOON + timedelta(minutes=45)),
             Filter(standing=True),
+            *[Filter(period=period) for period in get_args(Period)],
             *[Filter(trust=(level,)) for level in TRUST_LEVELS],
             *of_names,
             *[Filter(tags=each, include_inactive=True) for each in tags],
@@ -494,5 +496,5 @@ def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = RE
 
 assert {each.name for each in fields(Filter)} == {
     *("kinds scopes sessions exclude_sessions roles speakers subjects entity_ids predicates categories".split()),
-    *("tags standing trust since until as_of valid_at include_inactive after".split()),
+    *("tags standing trust since until as_of valid_at include_inactive period after".split()),
 }, "a filter has a condition that no reader asks for yet"
