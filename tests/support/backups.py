@@ -63,15 +63,16 @@ def fill(memory, name, *, tenant="default", turns=12):
         for number in range(turns)
     ]
     who = agent.entities.create(f"Ana of {name}", entity_type="person", aliases=("A", "Ä"), metadata=ODD)
-    agent.remember("Porto", subject="Ana", predicate="lives in", entity_id=who.id, source_episode_id=seen[1])
-    home = agent.remember("Lisbon on the river", subject="Ana", predicate="lives in", entity_id=who.id)
+    lives = {"subject": "Ana", "predicate": "lives in", "entity_id": who.id, "scope": "global"}
+    agent.remember("Porto", **lives, source_episode_id=seen[1])
+    home = agent.remember("Lisbon on the river", **lives)
     own = agent.remember("late flights", subject="Ana", predicate="hates", scope=name, metadata={"said_in": seen[2]})
-    agent.forget(agent.remember("early trains", subject="Ana", predicate=f"liked with {name}").id)
+    agent.forget(agent.remember("early trains", subject="Ana", predicate=f"liked with {name}", scope="global").id)
     for text in ("Buy olives.", "Buy olives and bread."):
         agent.notes.save("shopping", text)
-    rule = agent.rules.add(f"No early flights, says {name}.", tags=("travel",), metadata=ODD)
+    rule = agent.rules.add(f"No early flights, says {name}.", tags=("travel",), metadata=ODD, scope="global")
     agent.rules.mark_helpful(rule.id)
-    agent.forget(agent.rules.add(f"Nothing of {name}.").id)
+    agent.forget(agent.rules.add(f"Nothing of {name}.", scope="global").id)
     agent.link(rule.id, home.id, "supports", weight=0.1)
     agent.link(own.id, seen[2], "derived_from")
     agent.log("chat").append([{"said": "ß\0", "uuid": "u"}, ODD], session="ä ", subkey="side", id_field="uuid")

@@ -81,7 +81,7 @@ class TestItsCaller:
     def test_a_key_says_for_whom_it_speaks(self, keyed):
         address, keys = keyed
         with Memory.open(address, key=keys["ana"]) as memory:
-            caller = Caller(tenant_id="acme", agent="butler", user="ana", is_user_bound=True)
+            caller = Caller(tenant_id="acme", agent="butler", user="ana", is_user_bound=True, may_publish=False)
             assert memory.agent().caller == caller
             assert memory.agent(is_user_bound=True, tenant="acme").observe(SAID).scope == "user:ana/butler"
             with pytest.raises(Forbidden, match="user 'ana' alone"):
