@@ -12,7 +12,7 @@ from engrain.domain.filters import TimePosition
 from engrain.domain.ids import IdSource
 from engrain.domain.memories import decay
 from engrain.domain.memories.decay import Standing
-from engrain.domain.memories.fact_keys import fact_key
+from engrain.domain.memories.fact_keys import fact_key, subject_key
 from engrain.domain.records import (
     Caller,
     EmbeddingVersion,
@@ -182,9 +182,9 @@ class ReferenceRecords:
     def history(self, caller: Caller, id_: str) -> list[Fact]:
         seen = [entry.memory for entry in self._entries.visible(caller)]
         facts = [memory for memory in seen if isinstance(memory, Fact)]
-        places = {fact.slot for fact in facts if fact.id == id_}
-        alike = [fact for fact in facts if fact.slot[:-1] in {place[:-1] for place in places}]
-        found, new = set(), {fact.id for fact in alike if fact.slot in places}
+        places = {self._slot(fact) for fact in facts if fact.id == id_}
+        alike = [fact for fact in facts if self._slot(fact)[:-1] in {place[:-1] for place in places}]
+        found, new = set(), {fact.id for fact in alike if self._slot(fact) in places}
         while new:
             found |= new
             ends = [{fact.id, fact.supersedes_id} - {None} for fact in alike if fact.supersedes_id]
@@ -369,8 +369,18 @@ class ReferenceRecords:
     def _same_slot(self, fact: Fact) -> list[Entry]:
         """The active facts in the slot of one, the newest first."""
         entries = [entry for entry in self._entries.values() if isinstance(entry.memory, Fact)]
-        same = [e for e in entries if e.memory.validity == "active" and e.memory.slot == fact.slot]
+        slot = self._slot(fact)
+        same = [e for e in entries if e.memory.validity == "active" and self._slot(e.memory) == slot]
         return sorted(same, key=lambda entry: (entry.memory.created_at, entry.memory.id), reverse=True)
+
+    def _slot(self, fact: Fact) -> tuple[str, ...]:
+        """The slot of a fact under all names of its subject: that of the entity, where one alone has the name."""
+        tenant_id, scope, about, *rest = fact.slot
+        if fact.entity_id is None:
+            known = [entity for entity in self._entities.values() if entity.tenant_id == tenant_id]
+            named = [e.id for e in known if fact.key.subject in map(subject_key, (e.canonical_name, *e.aliases))]
+            about = f"entity {named[0]}" if len(named) == 1 else about
+        return (tenant_id, scope, about, *rest)
 
     def _holders(self, act: Act, fact: Fact) -> list[Entry]:
         """Those of its slot that have begun; for a fact of another time than now, those that begin with it."""
