@@ -108,9 +108,12 @@ def moment(candidates: RankingInput) -> Gains:
 
 
 def upcoming(candidates: RankingInput) -> Gains:
-    """The loss of what has not begun, unless the query names its time; `raw` is 1."""
+    """The loss of a fact that has not begun, unless the query names its time; `raw` is 1.
+
+    A turn has been said whatever its time says: a host's clock may run ahead.
+    """
     begins_at, now = candidates.traits["happened_at"], micros(candidates.now)
-    is_later = begins_at > now
+    is_later = (begins_at > now) & (candidates.traits["kind"] == "fact")
     for span in candidates.spans:
         is_later &= span.measure_nearness(begins_at) < 1.0
     return Gains(np.ones(len(is_later)), -candidates.scores, is_later)

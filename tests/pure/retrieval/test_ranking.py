@@ -113,6 +113,21 @@ def test_what_lies_in_a_time_that_is_asked_for_gains_and_what_is_near_it_less():
     ]
 
 
+def test_a_fact_that_has_not_begun_loses_and_a_turn_or_one_that_is_asked_for_does_not():
+    tomorrow = NOON + timedelta(days=1)
+    known = {
+        1: traits(kind="fact", happened_at=tomorrow),
+        2: traits(kind="episode", happened_at=tomorrow),
+        3: traits(kind="fact"),
+    }
+    lost = [gained(judged(dict.fromkeys(known, 0.5), known, {"upcoming": 0.3}), ref, "upcoming") for ref in known]
+    assert [share and share.value for share in lost] == [pytest.approx(-0.15), None, None]
+    asked = judged(
+        dict.fromkeys(known, 0.5), known, {"upcoming": 0.3}, spans=[Span(NOON, tomorrow + timedelta(days=1))]
+    )
+    assert gained(asked, 1, "upcoming") is None
+
+
 COMPOSITE = {"importance": 0.3, "recency": 0.2, "confidence": 0.1}
 
 
