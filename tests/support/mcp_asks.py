@@ -27,6 +27,7 @@ def arguments(tool, ids):
         "graph": {"names": [WHO]},
         "pools": {"name": POOL, "query": "WebGPU"},
         "jobs": {"name": "decay"},
+        "log": {"entries": [{"content": "new"}]},
     }
     named = {"entities_create": {"name": "Zoe"}, "entity_create": {"name": "Zoe"}, "add_observations": {}}
     return {**_said(ids), **of_group.get(group, {}), **named.get(tool, {})}

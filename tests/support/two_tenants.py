@@ -60,6 +60,8 @@ class Tenant:
         agent.working.tool_result("timetable", {"first": word})
         agent.working.write_scratchpad(f"hates {word}")
         agent.hooks.message(f"said {word}", speaker=WHO)
+        for session, subkey in ((SESSION, ""), (SESSION, word), (word, "")):
+            agent.log.append([{"content": f"logged {word}"}], session=session, subkey=subkey)
         self.ids = {
             "episode": episode.id,
             "fact": fact.id,

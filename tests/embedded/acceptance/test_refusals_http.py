@@ -303,8 +303,9 @@ def test_a_key_sees_and_changes_nothing_of_another_tenant(tmp_path, mine, theirs
         assert asked.keys() == {each.name for each in served.operations}
         told = {name for name, answers in reads.items() if any(other.word in each for each in answers)}
         assert {*reads} - told == SILENT
-        export = {"method": "GET", "url": "/v1/users/export", "params": {"name": USER}}
-        assert other.word in served.ask(export, f"Bearer {served.town.keys[theirs, 'admin']}").text
+        for url, params in (("/v1/users/export", {"name": USER}), ("/v1/events/export", {})):
+            export = {"method": "GET", "url": url, "params": params}
+            assert other.word in served.ask(export, f"Bearer {served.town.keys[theirs, 'admin']}").text, url
 
 
 def told_of(served, name):

@@ -81,7 +81,7 @@ def test_every_tool_is_a_readers_a_writers_or_an_admins(served):
     """What only reads is a reader's, but for what an admin alone may look at; whatever else is at least a writer's."""
     for offer in profile_of(served.profile).tools:
         is_read = bool(offer.effect.read_only_hint)
-        of_admins = {"agents", "audit", "jobs_list", "users"}
+        of_admins = {"agents", "audit", "jobs_list", "users", "verify_events"}
         assert (offer.needs == "reader") == (is_read and offer.name not in of_admins), offer.name
 
 

@@ -32,6 +32,7 @@ BESIDES = {
     "keys": "is about who may come",
     "jobs": "is what a worker does when its time has come",
     **dict.fromkeys(("import_file", "memory.backup", "memory.restore", "memory.export"), "are about files"),
+    "memory.export_events": "is about a file",
     **dict.fromkeys(("memory.users", "memory.export_user", "memory.erase_user"), "are about users, and nobody is one"),
     "memory.reflect": "needs a language model",
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),

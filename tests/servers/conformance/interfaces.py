@@ -25,6 +25,7 @@ BESIDES = {
     **dict.fromkeys(("memory.open", "memory.close", "memory.agent"), "make and end the views of a memory"),
     **dict.fromkeys(("memory.flush", "memory.reembed", "memory.health"), "are about this machine's engines and files"),
     **dict.fromkeys(("memory.backup", "memory.restore", "memory.export", "import_file"), "are about files"),
+    "memory.export_events": "is about a file",
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about one process"),
     **dict.fromkeys(("memory.users", "memory.export_user", "memory.erase_user"), "are about users, and nobody is one"),
     "memory.reflect": "needs a language model",

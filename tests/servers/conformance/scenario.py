@@ -335,6 +335,9 @@ STEPS = (
     does("audit", limit=10),
     does("audit", kinds=["contradiction", "never_recalled"], skip=1, unused_days=0.0),
     does("overview", days=1, limit=5),
+    does("memory.verify_events", tenant=TENANT),  # nothing is sealed
+    does("memory.seal_events", keeps_="sealed", tenant=TENANT),
+    does("memory.verify_events", tenant=TENANT, head="$sealed.head"),
     # What goes.
     does("forget", id_="$last"),
     does("forget", id_="$last"),  # twice is once
@@ -343,6 +346,9 @@ STEPS = (
     does("erase", ids=["$booked", "$tea"]),
     does("get", id_="$tea", refused_="not_found"),
     does("memory.cleanup", tenant=TENANT, max_entries=1),
+    does("memory.verify_events", tenant=TENANT),
+    does("memory.seal_events", tenant=TENANT, late=True),
+    does("memory.verify_events", tenant=TENANT, head="$sealed.head"),
     does("stats"),
     does("stats", scope="ada"),
     does("events", id_="$braga"),
