@@ -154,7 +154,7 @@ def test_a_fact_stands_beside_the_same_one_of_another_tenant(backend):
         agents = [agent_of(memory, caller) for caller in (acme, bolt)]
         people = [agent.entities.create("Ana", "person") for agent in agents]
         homes = [
-            agent.remember(home, subject="Ana", predicate="lives in", entity_id=person.id)
+            agent.remember(home, subject="Ana", predicate="lives in", entity_id=person.id, scope="global")
             for agent, person, home in zip(agents, people, ("Lisbon", "Porto"), strict=True)
         ]
         assert [agent.facts("Ana").items for agent in agents] == [(homes[0],), (homes[1],)]

@@ -14,8 +14,7 @@ from engrain.interfaces.mcp.results import reason_texts
 from engrain.interfaces.mcp.tools import READS, REMOVES, REPLACES, ToolDefinition, catch_not_found
 
 LINE_TOKENS = 60
-_ID_TOKENS = 30  # of a UUID by word pieces; a counter of characters makes it 9
-_DATE_TOKENS = 5
+_HEAD_TOKENS = 35  # of a UUID and a date by word pieces, on average; a counter of characters makes them 12
 _HITS = 10
 _MOST_FACTS = 40
 _USER = "user"
@@ -124,18 +123,13 @@ def _line(
     head = f"{memory.id} {memory.happened_at:%Y-%m-%d}"
     if detail:
         return f"{head} {text} ({', '.join(_details(memory, repeats))})"
-    return f"{head} {_shorten(agent, text, query)}"
-
-
-def _shorten(agent: Agent, text: str, query: str) -> str:
     count = token_counter(agent)
+    room = LINE_TOKENS - max(count(head), _HEAD_TOKENS)
 
     def fits(part: str) -> bool:
-        return count(part) <= LINE_TOKENS - _ID_TOKENS - _DATE_TOKENS
+        return count(part) <= room
 
-    if fits(text):
-        return text
-    return clip(text, query, fits) or ELLIPSIS
+    return f"{head} {text if fits(text) else clip(text, query, fits) or ELLIPSIS}"
 
 
 def _details(memory: MemoryRecord, repeats: Repeats | None) -> Iterable[str]:
