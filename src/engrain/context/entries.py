@@ -282,6 +282,8 @@ def _fact_line(fact: Fact, text: str, style: LineStyle, options: LineOptions) ->
 def _times(fact: Fact) -> str:
     """The period in which it is true; where nobody said, when it was mentioned."""
     start, end = fact.valid_from, fact.valid_to
+    if end and fact.invalidated_at and end.date() == fact.invalidated_at.date():
+        end = None  # `_validity` tells the day
     if start is None and end is None:
         said_at = read_said_at(fact.metadata)
         return "" if said_at is None else f" (said {said_at.date()})"

@@ -77,6 +77,7 @@ def _in_slot(
     bound |= {"tenant_id": fact.tenant_id, "predicate": key.predicate, "scope": fact.scope}
     if is_any_value:
         return condition, bound
+    condition += " AND value_key >= ''"  # is always true; SQLite seeks the index of active facts for it, not of all
     if key.value:  # those of some periods have their ids as value keys
         return f"{condition} AND (value_key = :value OR value_key = id)", {**bound, "value": key.value}
     return f"{condition} AND {NOT_PENDING}", bound

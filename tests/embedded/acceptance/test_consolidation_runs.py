@@ -361,13 +361,13 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
     def updates(prompt):
         assert "Lisbon" in prompt.user
         memory.agent("assistant").forget(lisbon.id)
-        update = {"target_id": "k1", **fact("Ana", "lived in", "Porto", "Turn number 0 of mine")}
-        return reply(fact("Ana", "said", "zero", "Turn number 0 of mine"), updated_facts=[update])
+        update = {"target_id": "k1", **fact("Ana", "lives in", "Porto", "I live in Porto now")}
+        return reply(fact("Ana", "said", "zero", "My number is zero"), updated_facts=[update])
 
     with opened(":memory:", LLM([updates])) as memory:
         agent = memory.agent("assistant")
         lisbon = agent.remember("Lisbon", subject="Ana", predicate="lives in", scope="assistant")
-        [episode] = observed(memory, 1)
+        episode = agent.observe("My number is zero. I live in Porto now.", speaker="Ana")
         report = memory.consolidate()
         assert content(memory) == ["zero"]
         [failure] = report.failures

@@ -31,13 +31,11 @@ def accept(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     accepted = changes.confirm(work, id_, accepts=True)
     if pending is None or not isinstance(accepted, Fact):
         return accepted
-    holders = arrivals.lock_slot_holders(work, accepted)
+    fitted, holders, before = arrivals.fit_into_slot(work, accepted)
     for doc, holder in holders:
         updates.close(work, doc, holder, accepted)
-    older = holders[0][1].id if holders else accepted.supersedes_id
-    fitted, before = arrivals.fit_period(work, accepted)
     value = batches.key_columns(fitted)["value_key"]
-    work.run("fill_slot", tenant_id=accepted.tenant_id, id=id_, value=value, older=older)
+    work.run("fill_slot", tenant_id=accepted.tenant_id, id=id_, value=value, older=fitted.supersedes_id)
     for doc, earlier in before:
         updates.change_end(work, doc, earlier, fitted.happened_at, by=fitted)
     for _, holder in (*holders, *before):
@@ -45,4 +43,4 @@ def accept(work: UnitOfWork, id_: str) -> MemoryRecord | None:
         updates.connect(work, accepted, holder, link)
     [(doc, stored)] = [(doc, fact) for doc, fact in selection.load_visible(work, [id_]) if isinstance(fact, Fact)]
     updates.change_end(work, doc, stored, fitted.valid_to, by=fitted)
-    return replace(fitted, supersedes_id=older)
+    return fitted

@@ -21,6 +21,7 @@ from engrain.storage.write import batches, updates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from engrain.storage.unit_of_work import UnitOfWork
 
@@ -184,12 +185,16 @@ def find_slot_holders(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[t
     The slot is that of all names of its subject, but for a note's. Those count whose periods have begun; for a fact of
     another time than now, those that begin with it.
     """
-    at, found = work.act.at, find_slot_facts(work, fact, lock=lock)
+    return _choose_holders(fact, find_slot_facts(work, fact, lock=lock), work.act.at)
+
+
+def _choose_holders(fact: Fact, facts: list[tuple[int, Fact]], at: datetime) -> list[tuple[int, Fact]]:
+    """Choose those facts of a slot that a new one supersedes."""
     if fact.is_pending:
-        return found
+        return facts
     if fact.is_live(at):
-        return [(doc, old) for doc, old in found if old.has_begun(at)]
-    return [(doc, old) for doc, old in found if old.is_bounded and old.happened_at == fact.happened_at]
+        return [(doc, old) for doc, old in facts if old.has_begun(at)]
+    return [(doc, old) for doc, old in facts if old.is_bounded and old.happened_at == fact.happened_at]
 
 
 def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
@@ -203,15 +208,23 @@ def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tup
     return [(doc, old) for doc, old in found if isinstance(old, Fact) and old.key.value == fact.key.value]
 
 
-def fit_period(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]]]:
+def fit_into_slot(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]], list[tuple[int, Fact]]]:
+    """Fit a new active fact into its slot: return it with those that it supersedes, and those that it follows."""
+    found, at = find_slot_facts(work, fact, lock=work.dialect.lock), work.act.at
+    holders = _choose_holders(fact, found, at)
+    if holders:
+        fact = replace(fact, supersedes_id=holders[0][1].id)
+    fitted, before = _fit_period(fact, [row for row in found if row not in holders], at)
+    return fitted, holders, before
+
+
+def _fit_period(fact: Fact, others: list[tuple[int, Fact]], at: datetime) -> tuple[Fact, list[tuple[int, Fact]]]:
     """Let the period of a fact end where the next one of its slot begins; return it with those that it follows itself.
 
     One that was over before it is stored, or is pending, changes nothing.
     """
-    at = work.act.at
     if fact.is_pending or (not fact.is_live(at) and fact.has_begun(at)):
         return fact, []
-    others = find_slot_facts(work, fact, lock=work.dialect.lock)
     later = [other.happened_at for _, other in others if other.happened_at > max(fact.happened_at, at)]
     ends = [*later, *([] if fact.valid_to is None else [fact.valid_to])]
     before = [] if fact.has_begun(at) else [(doc, old) for doc, old in others if old.is_true_until(fact.happened_at)]
@@ -298,14 +311,12 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
         case Fact():
             _check_source(work, memory)
             _check_references(work, memory)
-            holders = lock_slot_holders(work, memory) if memory.validity == "active" else []
-            if holders:
-                memory = replace(memory, supersedes_id=holders[0][1].id)
-            for doc, old in holders:
-                updates.close(work, doc, old, memory)
+            holders: list[tuple[int, Fact]] = []
             before: list[tuple[int, Fact]] = []
             if memory.validity == "active":
-                memory, before = fit_period(work, memory)
+                memory, holders, before = fit_into_slot(work, memory)
+            for doc, old in holders:
+                updates.close(work, doc, old, memory)
             for doc, old in before:
                 updates.change_end(work, doc, old, memory.happened_at, by=memory)
             inserted = _insert(work, memory)
