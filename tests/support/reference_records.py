@@ -101,6 +101,7 @@ class ReferenceRecords:
         holders = {entry.memory.id for entry in self._holders(act, fact)}
         if not is_new or {each.memory.id for each in active} != set(ids) or not holders <= set(ids):
             return None
+        self._check_references(act, [fact])
         for entry in active:
             if entry.memory.id not in holders:
                 self._close(act, entry, fact)
