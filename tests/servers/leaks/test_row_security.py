@@ -259,7 +259,8 @@ def test_no_table_takes_changes_to_rows_of_another_tenant(town):
 # What these answer is no matter of anybody's rows: the next number, the catalogue, the planner's guess, a setting.
 _OF_NOBODY = frozenset(
     "next_doc next_docs use_docs how_many_vectors size invalid_indexes has_index walls_down walk_settings "
-    "queue_for_indexes are_indexes_free index_settings unknown_tables".split()
+    "queue_for_indexes are_indexes_free index_settings unknown_tables"
+    " bypasses_walls along_indexes may_index queue_for_slots schema_revisions".split()
 )
 
 
@@ -334,6 +335,9 @@ def _hostile_values(town, ours):
         "trigrams": sorted({each for other in town.world.entities for each in trigrams(other.canonical_name)}),
         "least": 1,
         "types": ["entity_created"],
+        "event_type": "entity_created",
+        "key": "audit_seal/5",
+        "memory_id": theirs.id,
         "log": "chat",
         "subkey": "",
         "session_id": next(step.id for step in town.world.steps if isinstance(step, Append)),
