@@ -11,7 +11,9 @@ import pytest
 import engrain.storage
 from engrain.domain.records import Caller
 from engrain.storage.postgres.backend import PostgresBackend
+from engrain.storage.reports import seals
 from engrain.storage.sqlite.backend import SqliteBackend
+from engrain.storage.transaction import for_every_user
 from tests.servers.leaks.hearing import Refs, said, secrets_in, strangers_in
 from tests.servers.leaks.store_probes import (
     READS,
@@ -20,14 +22,12 @@ from tests.servers.leaks.store_probes import (
     Reader,
     reads_on,
 )
-from tests.servers.leaks.world import Change, World, canary_of, live, sees
+from tests.servers.leaks.world import CANARY, Change, World, canary_of, live, sees
 from tests.servers.leaks.worlds import make_world
 from tests.support import one_call
 
 SEEDS = range(3)
 MOST_CALLERS = 3
-# Housekeeping that says who did it; that it leaves other tenants alone is held by the conformance suite.
-OF_A_TENANT = {"switch_version", "sweep", "clean"}
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,9 @@ _WITHIN = frozenset(
     "load_caller_space has_waiting load_visible find_slot expand_subjects count_confirmations".split()
 )
 
+# These read a whole tenant for its admin, whose test is below.
+_OF_A_TENANT = {"iterate_events", "verify_events"}
+
 
 def test_every_function_that_reads_for_a_caller_is_a_verb():
     """Or nobody would ask whether it tells one caller of what is another's."""
@@ -87,7 +90,24 @@ def test_every_function_that_reads_for_a_caller_is_a_verb():
                 and function.__annotations__.get("snapshot") == "Snapshot"
                 and not function.__name__.startswith("_")
             }
-    assert reading - asked == _WITHIN, "probe the new verb: tests/support/one_call.py"
+    assert reading - asked == _WITHIN | _OF_A_TENANT, "probe the new verb: tests/support/one_call.py"
+
+
+@pytest.mark.req("B29.2", "N12")
+def test_the_audit_log_of_a_tenant_holds_nothing_of_another(backend):
+    with backend.fresh() as store:
+        world = make_world(0)
+        refs = live(store, world)
+        for tenant in {caller.tenant_id for caller in world.callers}:
+            reader = Caller(tenant_id=tenant, agent="default")
+            found = store.read(reader, for_every_user(lambda snapshot: list(seals.iterate_events(snapshot))))
+            verified = store.read(reader, seals.verify_events, b"a key of the installation", head=None)
+            written = {canary_of(memory) for memory in world.memories if memory.tenant_id == tenant}
+            text = said(found, refs)
+            assert found
+            assert {event.tenant_id for event in found} == {tenant}
+            assert not {*CANARY.findall(text)} & ({canary_of(each) for each in world.memories} - written)
+            assert (verified.unsealed, verified.is_whole) == (len(found), True)
 
 
 @pytest.mark.parametrize("kind", [SqliteBackend, PostgresBackend])
