@@ -52,7 +52,19 @@ def query(value: object, *, name: str = "query") -> str:
 
 def name(value: object, *, name: str) -> str:
     """A short identifier: an agent, a session, a speaker, a subject, a tag. `name` is that of the argument."""
-    return _identifier(value, name)
+    # As `content` cleans it; nearly every name has nothing to clean, and a turn has two.
+    if isinstance(value, str) and len(value) <= MAX_NAME_LENGTH and value.isascii() and "\x00" not in value:
+        text = value.strip()
+        if text:
+            return text
+    text = content(value, name=name)
+    if len(text) > MAX_NAME_LENGTH:
+        shown = f"{_shown(text)} has {len(text):,} characters"
+        raise InvalidInput(f"{name} {shown}; the most is {MAX_NAME_LENGTH}: shorten it")
+    return text
+
+
+_identifier = name  # where an argument is called `name`
 
 
 def exact_name(value: object, *, name: str) -> str:
@@ -96,7 +108,7 @@ def path(value: object, *, name: str) -> str:
 
 def optional_name(value: object, *, name: str) -> str | None:
     """A short identifier, or None."""
-    return None if value is None else _identifier(value, name)
+    return None if value is None else _identifier(value, name=name)
 
 
 def names(value: object, *, name: str) -> tuple[str, ...]:
@@ -104,10 +116,10 @@ def names(value: object, *, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
-        return (_identifier(value, name),)
+        return (_identifier(value, name=name),)
     if not isinstance(value, Iterable):
         raise InvalidInput(f"{name} must be a name or several, not {type(value).__name__} ({_shown(value)})")
-    return tuple(dict.fromkeys(_identifier(item, name) for item in value))
+    return tuple(dict.fromkeys(_identifier(item, name=name) for item in value))
 
 
 def required_names(value: object, *, name: str) -> tuple[str, ...]:
@@ -259,14 +271,6 @@ def _check_depth(value: Any, *, name: str, levels: int) -> None:
             raise InvalidInput(_too_deep(name))
         for item in value.values() if isinstance(value, dict) else value:
             _check_depth(item, name=name, levels=levels - 1)
-
-
-def _identifier(value: object, name: str) -> str:
-    text = content(value, name=name)
-    if len(text) > MAX_NAME_LENGTH:
-        shown = f"{_shown(text)} has {len(text):,} characters"
-        raise InvalidInput(f"{name} {shown}; the most is {MAX_NAME_LENGTH}: shorten it")
-    return text
 
 
 def _json(value: Any, *, name: str) -> Any:

@@ -71,7 +71,7 @@ class RecordConverter:
 
     def is_erased(self, record: object) -> bool:
         """Tell whether a record is one that `find_erased` found."""
-        if not isinstance(record, _STORED):
+        if not self.erased or not isinstance(record, _STORED):
             return False
         had = _exported_id(record.fields)
         return had is not None and not self.erased.isdisjoint({had, self._derived_id(had)})

@@ -114,7 +114,9 @@ def as_text(value: object, name: str) -> str:
 def optional_text(record: Json, key: str) -> str | None:
     """The text under `key`, None where it is absent or blank."""
     value = record.get(key)
-    return None if is_blank(value) else as_text(value, key)
+    if isinstance(value, str):  # as nearly every value is, of a few for each line
+        return value if value.strip() else None
+    return None if value is None else as_text(value, key)
 
 
 def required_text(record: Json, key: str) -> str:

@@ -250,6 +250,7 @@ def lock_facts(work: UnitOfWork, ids: Sequence[str], *, beside: Sequence[Fact] =
 def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
     """Check that the caller sees where memories go; it stays in pools that they go to until this unit ends."""
     caller, shared = work.act.caller, set()
+    own = caller.own_scope
     for memory in memories:
         if memory.tenant_id != caller.tenant_id:
             raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
@@ -263,7 +264,7 @@ def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
                 f"the scope {GLOBAL_SCOPE!r} is every agent's, and the key speaks for the agent {caller.agent!r:.80}; "
                 "nothing was written: leave out the scope, or let an administrator set server.publishing_role"
             )
-        if memory.scope not in (GLOBAL_SCOPE, caller.agent, caller.shared_scope, caller.own_scope):
+        if memory.scope != own and memory.scope not in (GLOBAL_SCOPE, caller.agent, caller.shared_scope):
             shared.add(memory.scope)
     if not shared:
         return
