@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 from engrain.agent.agent import Agent
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
+from engrain.agent.exact.item_store import ItemStore
 from engrain.agent.exact.log import Log
 from engrain.agent.graph import Graph
 from engrain.agent.hooks import Hooks
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Embedder
     from engrain.domain.records import Caller, Degraded
     from engrain.domain.runs.completions import Usage
+    from engrain.verbs import exact_words
 
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
@@ -159,6 +161,24 @@ class AsyncLog(Async[Log]):
     delete = Awaited(Log.delete)
     sessions = Awaited(Log.sessions)
     subkeys = Awaited(Log.subkeys)
+
+
+class AsyncItemStore(Async[ItemStore]):
+    """The verbs of `ItemStore`, awaited."""
+
+    __slots__ = ()
+
+    def __call__(self, namespace: exact_words.ItemNamespaceName) -> AsyncItemStore:
+        """Return the verbs of a namespace, awaited."""
+        return AsyncItemStore(self.wrapped(namespace))
+
+    put = Awaited(ItemStore.put)
+    get = Awaited(ItemStore.get)
+    delete = Awaited(ItemStore.delete)
+    write = Awaited(ItemStore.write)
+    search = Awaited(ItemStore.search)
+    namespaces = Awaited(ItemStore.namespaces)
+    history = Awaited(ItemStore.history)
 
 
 class AsyncPools(Async[Pools]):
@@ -292,6 +312,11 @@ class AsyncAgent(Async[Agent]):
     def log(self) -> AsyncLog:
         """The verbs of `Agent.log`, awaited."""
         return AsyncLog(self.wrapped.log)
+
+    @property
+    def store(self) -> AsyncItemStore:
+        """The verbs of `Agent.store`, awaited."""
+        return AsyncItemStore(self.wrapped.store)
 
     observe = Awaited(Agent.observe)
     add = Awaited(Agent.add)

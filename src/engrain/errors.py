@@ -6,6 +6,7 @@
     │   ├── UnreadableImport           unreadable_import     unknown format, or a broken record in strict mode
     │   └── UnusableBackup             unusable_backup       no backup, damaged, too new, or not for where it should go
     ├── NotFound (LookupError)         not_found             a write named a memory that is not there
+    ├── VersionConflict                version_conflict      an item has another version than the write expects
     ├── Unauthenticated                unauthenticated       a request carried no valid key
     ├── Forbidden                      forbidden             the key of the request may not do this
     ├── RateLimited                    rate_limited          too many requests; `retry_after_s` says when to try again
@@ -65,6 +66,12 @@ class NotFound(EngrainError, LookupError):
     """A write named a memory that the caller cannot see or that does not exist."""
 
     code = "not_found"
+
+
+class VersionConflict(EngrainError):
+    """An item has another version than the write expects; nothing was written: read it again, then write."""
+
+    code = "version_conflict"
 
 
 class Unauthenticated(EngrainError):

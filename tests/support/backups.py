@@ -76,6 +76,8 @@ def fill(memory, name, *, tenant="default", turns=12):
     agent.link(rule.id, home.id, "supports", weight=0.1)
     agent.link(own.id, seen[2], "derived_from")
     agent.log("chat").append([{"said": "ß\0", "uuid": "u"}, ODD], session="ä ", subkey="side", id_field="uuid")
+    agent.store(["ä ", "ß/%"]).put("k", {"said": "ß\0", "odd": ODD}, index="said", ttl_s=1e6)
+    agent.store(["ä ", "ß/%"]).put("k", {"said": "later"}, keep_history=True)
     act = Act(caller=Caller(tenant_id=tenant, agent=name), at=datetime.now(UTC))
     OneCall(memory.parts.store).mention(act, seen[3], [who.id])
     agent.forget(seen[4])
@@ -129,6 +131,18 @@ EXTRA_ROWS = {
     "log_entries": [
         {"tenant_id": "acme", "session_id": str(uuid.UUID(int=7)), "scope": "ana", "sequence": 3, "entry_key": None}
         | {"entry": r'{"t": "\u0000"}', "created_at": TIME}
+    ],
+    "items": [
+        {
+            "tenant_id": "acme",
+            "id": str(uuid.UUID(int=8)),
+            "scope": "ana",
+            "namespace": "/ß /",
+            "key": "k",
+            "version": 3,
+        }
+        | {"value": r'{"t": "\u0000"}', "fields": '["t"]', "ttl_s": 1.5, "created_at": TIME, "updated_at": TIME}
+        | {"expires_at": TIME, "replaced_at": None}
     ],
     "access_keys": [
         dict.fromkeys(("agent", "user_id", "expires_at", "last_used_at"))

@@ -187,6 +187,13 @@ VERB_CASES = {
     ),
     "log.pop": in_memory(lambda scene: scene.agent.log.pop(session="kept")),
     "log.delete": in_memory(lambda scene: scene.agent.log.delete(session="kept"), is_repeatable=True),
+    "store.put": in_memory(
+        lambda scene: scene.agent.store("kept").put("theme", {"is": "dark"}, index="is", keep_history=True)
+    ),
+    "store.write": in_memory(
+        lambda scene: scene.agent.store("kept").write([{"key": "theme"}, {"key": "new", "value": {"n": 1}}])
+    ),
+    "store.delete": in_memory(lambda scene: scene.agent.store("kept").delete("theme"), is_repeatable=True),
     "pools.create": in_memory(lambda scene: scene.agent.pools.create("guests", members=["cleo"])),
     "pools.add": in_memory(lambda scene: scene.agent.pools.add("crew", "cleo"), is_repeatable=True),
     "pools.remove": in_memory(lambda scene: scene.agent.pools.remove("crew", FRIEND), is_repeatable=True),

@@ -82,6 +82,7 @@ def make_small(folder):
         ids["rule"] = ana.rules.add("Ask before booking early flights").id
         for part in ("", "side"):
             ana.log.append([{"n": n} for n in range(3)], session="kept", subkey=part)
+        ana.store("kept").put("theme", {"is": "light"}, index="is")
         for name in ("Ana Silva", "Anna Silva", "Bento Reis", "Benno Reis"):
             ids[name] = ana.entities.create(name, "person", aliases=[name.split()[0]]).id
         ana.remember("a bakery", subject="Anna", predicate="works in", entity_id=ids["Anna Silva"])

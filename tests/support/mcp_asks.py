@@ -28,6 +28,7 @@ def arguments(tool, ids):
         "pools": {"name": POOL, "query": "WebGPU"},
         "jobs": {"name": "decay"},
         "log": {"entries": [{"content": "new"}]},
+        "store": {"value": {"new": 1}, "changes": [{"key": NOTE}]},
     }
     named = {"entities_create": {"name": "Zoe"}, "entity_create": {"name": "Zoe"}, "add_observations": {}}
     return {**_said(ids), **of_group.get(group, {}), **named.get(tool, {})}

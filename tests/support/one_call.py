@@ -17,7 +17,7 @@ from engrain.storage import jobs, selection
 from engrain.storage.access import keys, pools
 from engrain.storage.entities import lookup, mentions, registry, subjects
 from engrain.storage.entities import removal as entity_removal
-from engrain.storage.exact import logs
+from engrain.storage.exact import items, logs
 from engrain.storage.reports import overviews, stats, surveys, tenants
 from engrain.storage.runs import actions, claims, undo
 from engrain.storage.search import history, matching, namespaces, recency
@@ -85,6 +85,12 @@ READS: dict[str, Callable[..., Any]] = {
     "count_log": logs.count_entries,
     "log_sessions": logs.list_sessions,
     "log_subkeys": logs.list_subkeys,
+    "find_item": items.find,
+    "item_versions": items.list_versions,
+    "list_items": items.list_items,
+    "indexed_items": items.list_indexed,
+    "unindexed_items": items.list_unindexed,
+    "item_namespaces": items.count_namespaces,
     "find_key": keys.find_key,
     "activity": overviews.count_activity,
 }
@@ -139,6 +145,7 @@ WRITES: dict[str, Callable[..., Any]] = {
     "append_log": logs.append,
     "pop_log": logs.pop,
     "delete_log": logs.delete,
+    "write_items": items.write,
     "revoke_key": keys.revoke_key,
     "use_key": keys.use_key,
     "limit_key": keys.limit_key,

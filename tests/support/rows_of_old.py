@@ -136,6 +136,15 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**_OURS, "session_id": "l1", "sequence": 2, "scope": "aide", "entry_key": "u1", "entry": r'{"t": "\\u0000"}'}
         | {"created_at": LATER}
     ],
+    "items": [
+        {**_OURS, "id": "m1", "scope": "aide", "namespace": "/users/ana/", "key": "theme", "version": 7, "value": "{}"}
+        | {"fields": '["$"]', "ttl_s": 2.5, "created_at": NOON, "updated_at": LATER, "expires_at": LATER}
+        | {"replaced_at": None}
+    ],
+    "item_index": [
+        {**_OURS, "item_id": "m1", "scope": "aide", "version": 7, "words": 0, "packed": b"", "embedder": None}
+        | {"vectors": None}
+    ],
     "access_keys": [
         {**_OURS, "id": "k1", "agent": "aide", "role": "writer", "name": "phone", "digest": "d", "created_at": NOON}
         | {"expires_at": LATER, "revoked_at": None, "last_used_at": NOON}

@@ -62,6 +62,9 @@ class Tenant:
         agent.hooks.message(f"said {word}", speaker=WHO)
         for session, subkey in ((SESSION, ""), (SESSION, word), (word, "")):
             agent.log.append([{"content": f"logged {word}"}], session=session, subkey=subkey)
+        stored = {"content": f"stored {word}", "kind": "book", "pages": 120}
+        for namespace in ([], ["users", "ana"], [word]):
+            agent.store(namespace).put(NOTE, stored, index="content")
         self.ids = {
             "episode": episode.id,
             "fact": fact.id,

@@ -16,6 +16,7 @@ def live(memory):
             agent.notes.save("secret", f"kept for {user}")
             agent.working.append(f"a secret of {user}")
             agent.log("chat").append([{"secret": f"in the log of {user}"}])
+            agent.store("chat").put("secret", {"of": f"the item of {user}"}, index="$")
         memory.keys.create(role="writer", user=user)
     memory.agent("assistant").observe("Nobody told a secret.")
     memory.flush()
@@ -32,6 +33,8 @@ def rows_of(memory, user):
         "entity_trigrams",
         "log_sessions",
         "log_entries",
+        "items",
+        "item_index",
         "runs",
         "access_keys",
         "tombstones",

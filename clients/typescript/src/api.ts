@@ -100,7 +100,7 @@ export interface ChatMessageInput {
   event_time?: string | null;
 }
 
-/** Counts of a cleanup: episodes, facts and rules it removed, or in a dry run would, and episodes that remain. */
+/** Counts of a cleanup: what it removed, or in a dry run would, and episodes that remain. */
 export interface CleanupReport {
   tenants: number;
   expired_deleted: number;
@@ -108,6 +108,7 @@ export interface CleanupReport {
   remaining: number;
   facts_deleted: number;
   rules_deleted: number;
+  items_deleted: number;
   dry_run: boolean;
 }
 
@@ -555,6 +556,12 @@ export interface ImportReport {
   broken_count: number;
 }
 
+/** A namespace, and how many items are in it, and in those below where it was cut. */
+export interface ItemNamespace {
+  namespace: Array<string>;
+  items: number;
+}
+
 /** One job. While it runs, it belongs to `worker` in attempt number `attempts`, until its lease is over. */
 export interface Job {
   id: string;
@@ -636,6 +643,24 @@ export interface MessageReceipt {
   episode: Episode;
   is_stored: boolean;
   degraded: Array<Degraded>;
+}
+
+/** A write of one item among several; without a value it is deleted. */
+export interface NewItemInput {
+  /** Key of the item, exact. */
+  key: string;
+  /** Labels of the namespace, exact, from the top; the one without labels if left out. */
+  namespace?: Array<string> | null;
+  /** JSON object, which comes back as it is. */
+  value?: Record<string, unknown> | null;
+  /** Fields that a search with a query reads: title, author.name, tags[*], `$` for the whole value; none if left out. */
+  index?: Array<string> | null;
+  /** Seconds until it expires; never if left out. */
+  ttl_s?: number | null;
+  /** Version that it must have, 0 for no item at all; any if left out. */
+  expected_version?: number | null;
+  /** Keep the version that is overwritten. */
+  keep_history?: boolean | null;
 }
 
 /** One version of a note; `archived` if a later one, or a summary, has superseded it. */
@@ -894,6 +919,18 @@ export interface Stats {
   pending_embeddings: number;
 }
 
+/** An item: its value as it was given, and its version, which grows with every write. */
+export interface StoredItem {
+  namespace: Array<string>;
+  key: string;
+  value: Record<string, unknown>;
+  version: number;
+  created_at: string;
+  updated_at: string;
+  expires_at: string | null;
+  score: number | null;
+}
+
 /** Act that the words of a user ask for, for the host to confirm: nothing was done. */
 export interface Suggestion {
   verb: "forget" | "remember";
@@ -991,6 +1028,15 @@ export interface WorkingStats {
   scratchpad_characters: number;
   estimated_bytes: number;
   degraded: Array<Degraded>;
+}
+
+/** Result of a write: the version that the item has now, 0 where it was deleted, and whether there was one. */
+export interface WrittenItem {
+  namespace: Array<string>;
+  key: string;
+  version: number;
+  existed: boolean;
+  expires_at: string | null;
 }
 
 /** Arguments of `observe`. */
@@ -1694,6 +1740,90 @@ export interface LogSubkeysArguments {
   log?: string | null;
 }
 
+/** Arguments of `store.put`. */
+export interface StorePutArguments {
+  /** Key of the item, exact. */
+  key: string;
+  /** JSON object, which comes back as it is. */
+  value: Record<string, unknown>;
+  /** Labels of the namespace, exact, from the top; the one without labels if left out. */
+  namespace?: Array<string> | null;
+  /** Fields that a search with a query reads: title, author.name, tags[*], `$` for the whole value; none if left out. */
+  index?: Array<string> | null;
+  /** Seconds until it expires; never if left out. */
+  ttl_s?: number | null;
+  /** Version that it must have, 0 for no item at all; any if left out. */
+  expected_version?: number | null;
+  /** Keep the version that is overwritten. `false` if left out. */
+  keep_history?: boolean;
+}
+
+/** Arguments of `store.get`. */
+export interface StoreGetArguments {
+  /** Key of the item, exact. */
+  key: string;
+  /** Labels of the namespace, exact, from the top; the one without labels if left out. */
+  namespace?: Array<string> | null;
+  /** Begin the time to live of what is given anew. */
+  refresh?: boolean;
+}
+
+/** Arguments of `store.delete`. */
+export interface StoreDeleteArguments {
+  /** Key of the item, exact. */
+  key: string;
+  /** Labels of the namespace, exact, from the top; the one without labels if left out. */
+  namespace?: Array<string> | null;
+  /** Version that it must have, 0 for no item at all; any if left out. */
+  expected_version?: number | null;
+}
+
+/** Arguments of `store.write`. */
+export interface StoreWriteArguments {
+  /** Writes of items, each with its key; one without a value deletes. */
+  changes: Array<NewItemInput>;
+  /** Labels of the namespace, exact, from the top; the one without labels if left out. */
+  namespace?: Array<string> | null;
+}
+
+/** Arguments of `store.search`. */
+export interface StoreSearchArguments {
+  /** Question or text; the items put with an index are ranked by it. */
+  query?: string | null;
+  /** Labels of the namespace, exact, from the top; the one without labels if left out. */
+  namespace?: Array<string> | null;
+  /** Conditions on fields of the value: a value, an object of conditions, or an object of $eq, $ne, $gt, $gte, $lt and $lte. */
+  fields?: Record<string, unknown> | null;
+  /** Most items of a page. `100` if left out. */
+  limit?: number;
+  /** Cursor: `next` of the page before; the first page if left out. */
+  after?: string | null;
+  /** Begin the time to live of what is given anew. `false` if left out. */
+  refresh?: boolean;
+}
+
+/** Arguments of `store.namespaces`. */
+export interface StoreNamespacesArguments {
+  /** Labels that the namespace begins with; `*` is any label. */
+  namespace?: Array<string> | null;
+  /** Labels that the namespace ends with; `*` is any label. */
+  suffix?: Array<string> | null;
+  /** Only the first labels, so many; longer ones count there. */
+  depth?: number | null;
+  /** Most items of a page. */
+  limit?: number;
+  /** Cursor: `next` of the page before; the first page if left out. */
+  after?: string | null;
+}
+
+/** Arguments of `store.history`. */
+export interface StoreHistoryArguments {
+  /** Key of the item, exact. */
+  key: string;
+  /** Labels of the namespace, exact, from the top; the one without labels if left out. */
+  namespace?: Array<string> | null;
+}
+
 /** Arguments of `pools.create`. */
 export interface PoolsCreateArguments {
   /** Name of the pool. */
@@ -2187,6 +2317,24 @@ export interface LogVerbs {
   subkeys(args?: LogSubkeysArguments, options?: CallOptions): Promise<Array<string>>;
 }
 
+/** Verbs of `store`. */
+export interface StoreVerbs {
+  /** Put a JSON object under a key, in the place of the one that was there; its version grows. */
+  put(args: StorePutArguments, options?: CallOptions): Promise<WrittenItem>;
+  /** Read the item of a key; None where there is none. */
+  get(args: StoreGetArguments, options?: CallOptions): Promise<StoredItem | null>;
+  /** Delete the item of a key with its history; give whether there was one. A restored backup has it no more. */
+  delete(args: StoreDeleteArguments, options?: CallOptions): Promise<boolean>;
+  /** Put and delete items in their order, all or none, as `put` and `delete` do; one without a value is deleted. */
+  write(args: StoreWriteArguments, options?: CallOptions): Promise<Array<WrittenItem>>;
+  /** List the items of a namespace and of those below, last written first; with a query the best answers first. */
+  search(args?: StoreSearchArguments, options?: CallOptions): Paged<StoredItem>;
+  /** List the namespaces that have items, below one, by their labels; `*` is any label. */
+  namespaces(args?: StoreNamespacesArguments, options?: CallOptions): Paged<ItemNamespace>;
+  /** List the versions of an item that are there: the one it has, and those that `keep_history` kept. */
+  history(args: StoreHistoryArguments, options?: CallOptions): Promise<Array<StoredItem>>;
+}
+
 /** Verbs of `pools`. */
 export interface PoolsVerbs {
   /** Create a pool of this agent and other members; only they see its memories. */
@@ -2370,6 +2518,7 @@ export interface Verbs {
   readonly graph: GraphVerbs;
   readonly notes: NotesVerbs;
   readonly log: LogVerbs;
+  readonly store: StoreVerbs;
   readonly pools: PoolsVerbs;
   readonly working: WorkingVerbs;
   readonly hooks: HooksVerbs;
@@ -2446,6 +2595,13 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "log.delete", "group": "log", "name": "delete", "method": "POST", "path": "/v1/log/delete", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": {"field": "entries"}, "isOptional": false},
   {"verb": "log.sessions", "group": "log", "name": "sessions", "method": "GET", "path": "/v1/log/sessions", "query": ["log", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
   {"verb": "log.subkeys", "group": "log", "name": "subkeys", "method": "GET", "path": "/v1/log/subkeys", "query": ["session", "log"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": {"field": "subkeys"}, "isOptional": false},
+  {"verb": "store.put", "group": "store", "name": "put", "method": "POST", "path": "/v1/store/put", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
+  {"verb": "store.get", "group": "store", "name": "get", "method": "GET", "path": "/v1/store/get", "query": ["key", "namespace", "refresh"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": true},
+  {"verb": "store.delete", "group": "store", "name": "delete", "method": "POST", "path": "/v1/store/delete", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": {"field": "deleted"}, "isOptional": false},
+  {"verb": "store.write", "group": "store", "name": "write", "method": "POST", "path": "/v1/store/write", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "items", "isOptional": false},
+  {"verb": "store.search", "group": "store", "name": "search", "method": "POST", "path": "/v1/store/search", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
+  {"verb": "store.namespaces", "group": "store", "name": "namespaces", "method": "GET", "path": "/v1/store/namespaces", "query": ["namespace", "suffix", "depth", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
+  {"verb": "store.history", "group": "store", "name": "history", "method": "GET", "path": "/v1/store/history", "query": ["key", "namespace"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
   {"verb": "pools.create", "group": "pools", "name": "create", "method": "POST", "path": "/v1/pools", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "pools.list", "group": "pools", "name": "list", "method": "GET", "path": "/v1/pools", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
   {"verb": "pools.add", "group": "pools", "name": "add", "method": "POST", "path": "/v1/pools/add", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},

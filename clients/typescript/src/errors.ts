@@ -42,6 +42,9 @@ export class UnusableBackup extends InvalidInput {}
 /** A write named a memory that the caller cannot see or that does not exist. */
 export class NotFound extends EngrainError {}
 
+/** An item has another version than the write expects; nothing was written: read it again, then write. */
+export class VersionConflict extends EngrainError {}
+
 /** A request carried no key, or an invalid one; the message does not say which. */
 export class Unauthenticated extends EngrainError {}
 
@@ -98,6 +101,7 @@ export const ERRORS: Record<string, typeof EngrainError> = {
   unreadable_import: UnreadableImport,
   unusable_backup: UnusableBackup,
   not_found: NotFound,
+  version_conflict: VersionConflict,
   unauthenticated: Unauthenticated,
   forbidden: Forbidden,
   rate_limited: RateLimited,

@@ -25,6 +25,7 @@ from engrain.errors import Forbidden, InvalidInput
 if TYPE_CHECKING:
     from engrain.agent.consolidation import Consolidation
     from engrain.agent.entities import Entities
+    from engrain.agent.exact.item_store import ItemStore
     from engrain.agent.exact.log import Log
     from engrain.agent.graph import Graph
     from engrain.agent.hooks import Hooks
@@ -92,6 +93,13 @@ class Agent(Conversations):
         from engrain.agent.exact.log import Log
 
         return Log(self._parts, self._caller)
+
+    @property
+    def store(self) -> ItemStore:
+        """Item store: exact JSON objects by namespace and key; `store(namespace)` is one namespace."""
+        from engrain.agent.exact.item_store import ItemStore
+
+        return ItemStore(self._parts, self._caller)
 
     @property
     def hooks(self) -> Hooks:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.access.keys import AccessKey
+    from engrain.domain.items import WrittenItem
     from engrain.domain.logs import LogAddress
     from engrain.domain.maintenance.erasure import UserErasure
     from engrain.domain.maintenance.retention import Removal
@@ -135,6 +136,17 @@ def log_changed(act: Act, event_type: str, address: LogAddress, ids: Callable[[]
     """Entries of a log were appended, popped or deleted: how many, of which session."""
     payload = {**address._asdict(), "entries": entries}
     return _event(act, event_type, ids, scope=act.caller.own_scope, memory_id=None, payload=payload)
+
+
+def items_changed(act: Act, event_type: str, items: Collection[WrittenItem], ids: Callable[[], str]) -> Event:
+    """Items were put or deleted: how many; of one alone, which."""
+    named: dict[str, Any] = {}
+    if len(items) == 1:
+        [item] = items
+        named = {"namespace": list(item.namespace), "key": item.key}
+    return _event(
+        act, event_type, ids, scope=act.caller.own_scope, memory_id=None, payload={**named, "items": len(items)}
+    )
 
 
 def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:

@@ -20,7 +20,14 @@ _ENGINES: Mapping[Engine, str] = {
     "summariser": "the summariser",
 }
 # Errors about the request: their own words are public.
-_OF_THE_REQUEST = (errors.InvalidInput, errors.NotFound, errors.Unauthenticated, errors.Forbidden, errors.RateLimited)
+_OF_THE_REQUEST = (
+    errors.InvalidInput,
+    errors.NotFound,
+    errors.VersionConflict,
+    errors.Unauthenticated,
+    errors.Forbidden,
+    errors.RateLimited,
+)
 # Public messages of the others: their own words name files, hosts and users, or are a driver's.
 _OUR_OWN: Mapping[type[EngrainError], str] = {
     EngrainError: "the memory could not do this; the server's log has the cause under the request id",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.domain.records import Record
+from engrain.storage.exact.items import count_expired, remove_expired
 from engrain.storage.write.cleanup import clean_up, erase_ended, list_ended, plan_cleanup, preview_cleanup
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ BATCH = 200  # removed in one transaction: each takes its words and vectors with
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanupReport(Record):
-    """Counts of a cleanup: episodes, facts and rules it removed, or in a dry run would, and episodes that remain."""
+    """Counts of a cleanup: what it removed, or in a dry run would, and episodes that remain."""
 
     tenants: int
     expired_deleted: int
@@ -30,6 +31,7 @@ class CleanupReport(Record):
     remaining: int
     facts_deleted: int
     rules_deleted: int
+    items_deleted: int  # of stores, whose time to live was over
     dry_run: bool
 
 
@@ -47,7 +49,7 @@ def cleanup(
     batch is a transaction of its own: stopped anywhere, another cleanup does the rest. `progress` gets the number
     removed after each batch.
     """
-    tenants = expired = capacity = remaining = facts = rules = 0
+    tenants = expired = capacity = remaining = facts = rules = items = 0
     for act in acts:
         tenants += 1
         retention = retention_of(act.caller.tenant_id)
@@ -65,6 +67,7 @@ def cleanup(
             remaining += batch.remaining or 0
             if progress is not None and batch.expired + batch.capacity:
                 progress(batch.expired + batch.capacity)
+        items += _remove_items(store, act, dry_run=dry_run)
         if retention.fact_days > 0:
             facts += _erase_ended(store, act, "fact", retention, dry_run=dry_run, progress=progress)
             rules += _erase_ended(store, act, "rule", retention, dry_run=dry_run, progress=progress)
@@ -75,8 +78,20 @@ def cleanup(
         remaining=remaining,
         facts_deleted=facts,
         rules_deleted=rules,
+        items_deleted=items,
         dry_run=dry_run,
     )
+
+
+def _remove_items(store: SqlStore, act: Act, *, dry_run: bool) -> int:
+    """Remove the items of a tenant whose time to live is over, and count them."""
+    if dry_run:
+        return store.read(act.caller, count_expired, act)
+    total, removed = 0, BATCH
+    while removed == BATCH:
+        removed = store.write(act, remove_expired, BATCH)
+        total += removed
+    return total
 
 
 def _erase_ended(

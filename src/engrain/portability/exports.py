@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
+from engrain.domain.items import decode_namespace
 from engrain.domain.memories.fact_keys import is_note_slot
 from engrain.domain.records import Record
 from engrain.portability.sealed_files import create_file, write_errors
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
     Progress = Callable[[int], None]
 
 ExportFormat = Literal["jsonl", "markdown"]
-ExportKind = Literal["entity", "episode", "fact", "log", "note", "rule"]
+ExportKind = Literal["entity", "episode", "fact", "item", "log", "note", "rule"]
 _TABLES: Mapping[str, tuple[ExportKind, ...]] = {
     "entities": ("entity",),
     "episodes": ("episode",),
     "facts": ("fact", "note"),
     "rules": ("rule",),
     "log_entries": ("log",),
+    "items": ("item",),
 }
 _ADDRESS = ("log", "session", "subkey")  # that name an entry of a log
 # Columns with another name in the export, or with a meaning in this database alone.
@@ -130,6 +132,8 @@ def _records(
                 names[row["id"]] = row["canonical_name"]
             if table == "log_entries":
                 row = {**row, **addresses[row["session_id"]]}  # noqa: PLW2901  # with its names
+            if table == "items" and row["replaced_at"] is not None:
+                continue  # a backup has the versions that were overwritten
             kind = "note" if table == "facts" and _is_note(row) else table_kinds[0]
             if kind in kinds:
                 yield kind, row
@@ -157,8 +161,8 @@ def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str]) 
 
 def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:
     """Convert a row to a record that `engrain import` reads, without what belongs to this database alone."""
-    if kind == "log":
-        return _export_entry(row)
+    if kind == "log" or kind == "item":  # noqa: PLR1714  # the type checker reads it so
+        return _EXACT[kind](row)
     fields = {name: value for name, value in row.items() if name not in UNEXPORTED}
     user = row["user_id"] if kind == "entity" else user_of(row["scope"])
     fields |= {"user_id": user} if user else {}
@@ -190,6 +194,22 @@ def _export_entry(row: Row) -> dict[str, Any]:
     }
 
 
+def _export_item(row: Row) -> dict[str, Any]:
+    """Convert an item; its JSON is a text, in which nothing of it changes."""
+    user = user_of(row["scope"])
+    own = ("id", "key", "version", "value", "ttl_s", "created_at", "updated_at", "expires_at")
+    return {
+        **{name: row[name] for name in own},
+        "kind": "item",
+        "namespace": list(decode_namespace(row["namespace"])),
+        "index": json.loads(row["fields"] or "[]"),
+        **({"user_id": user} if user else {}),
+    }
+
+
+_EXACT: Mapping[str, Callable[[Row], dict[str, Any]]] = {"log": _export_entry, "item": _export_item}
+
+
 def _global_scope(row: Row) -> dict[str, str]:
     return {"scope": GLOBAL_SCOPE} if audience_of(row["scope"]) == GLOBAL_SCOPE else {}
 
@@ -206,6 +226,7 @@ def _pages(records: Iterable[tuple[ExportKind, Row]]) -> Iterator[str]:
         ("Rules", "rule", _rules),
         ("Conversations", "episode", _episodes),
         ("Logs", "log", _entries),
+        ("Items", "item", _items),
     ):
         if by_kind[of_kind]:
             yield f"# {title}\n"
@@ -275,6 +296,13 @@ def _entries(rows: list[Row]) -> Iterator[str]:
         yield f"## {' / '.join(map(_flat, address))}\n"
         yield from (f"    {row['entry']}" for row in entries)
         yield ""
+
+
+def _items(rows: list[Row]) -> Iterator[str]:
+    for row in sorted(rows, key=lambda row: (row["namespace"], row["key"])):
+        if row["replaced_at"] is None:
+            names = (*decode_namespace(row["namespace"]), row["key"])
+            yield f"## {' / '.join(map(_flat, names))}\n\n    {row['value']}\n"
 
 
 def _flat(text: str) -> str:

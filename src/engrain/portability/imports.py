@@ -15,6 +15,7 @@ from engrain.portability.formats import (
     BrokenRecord,
     ImportedEntity,
     ImportedFact,
+    ImportedItem,
     ImportedLogEntry,
     ImportedTurn,
     detect,
@@ -105,7 +106,7 @@ def import_file(
         entities += batch.entities
         erased += batch.erased
         kinds.update(memory.kind for memory in batch.added)
-        kinds.update({"log": batch.log_entries} if batch.log_entries else {})
+        kinds.update(batch.exact)
         if strict and batch.broken:
             raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
         broken.extend(batch.broken[: _MOST_BROKEN - len(broken)])
@@ -130,15 +131,18 @@ def import_file(
     )
 
 
+_EXACT: Mapping[type, str] = {ImportedLogEntry: "log", ImportedItem: "item"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch:
     """Result of the records that were stored together."""
 
-    seen: int  # records that are memories or entries of logs
+    seen: int  # records that are memories, entries of logs or items
     memories: Sequence[MemoryRecord]
     added: Sequence[MemoryRecord]
     entities: int  # added to the registry
-    log_entries: int  # added to logs
+    exact: Mapping[str, int]  # entries of logs and items that were added, by kind
     erased: int
     broken: Sequence[Broken]
     known: dict[str, str]  # ids of the entities of the file so far, by name
@@ -164,22 +168,23 @@ def _store_batch(
             break
     converted = [result for result in results if isinstance(result, Episode | Fact | Rule)]
     memories = list({memory.id: memory for memory in converted}.values())
-    of_logs = [result is True for record, result in zip(alive, results, strict=False) if _is_of_log(record, result)]
+    pairs = zip(alive, results, strict=False)
+    exact = [
+        (_EXACT[type(record)], result)
+        for record, result in pairs
+        if type(record) in _EXACT and isinstance(result, bool)
+    ]
+    of_kind = Counter(kind for kind, is_new in exact if is_new)
     return _Batch(
-        seen=len(converted) + len(of_logs),
+        seen=len(converted) + len(exact),
         memories=memories,
         added=arrivals.put(work, memories),
-        entities=sum(result is True for result in results) - sum(of_logs),
-        log_entries=sum(of_logs),
+        entities=sum(result is True for result in results) - of_kind.total(),
+        exact=of_kind,
         erased=len(records) - len(alive),
         broken=[result for result in results if isinstance(result, Broken)],
         known=dict(list(converter.entities.items())[-_MOST_ENTITIES:]),
     )
-
-
-def _is_of_log(record: object, result: object) -> bool:
-    """Tell whether a record is a sound entry of a log."""
-    return isinstance(record, ImportedLogEntry) and isinstance(result, bool)
 
 
 def _act_for(caller: Caller, user: str | None) -> Caller:
@@ -200,6 +205,7 @@ def _batches(
             batch.append(record)
             characters += len(record.content) if isinstance(record, ImportedTurn | ImportedFact) else 0
             characters += len(record.entry) if isinstance(record, ImportedLogEntry) else 0
+            characters += len(record.value) if isinstance(record, ImportedItem) else 0
             if len(batch) == _BATCH or characters > _BATCH_CHARACTERS:
                 yield user, batch
                 batch, characters = [], 0
@@ -208,7 +214,7 @@ def _batches(
 
 
 def _convert(converter: RecordConverter, record: ImportedRecord | BrokenRecord) -> MemoryRecord | bool | Broken:
-    """Convert a record to a memory, or add an entity or an entry of a log: True where it is new."""
+    """Convert a record to a memory, or add an entity an entry of a log or an item: True where it is new."""
     if isinstance(record, BrokenRecord):
         return Broken(position=record.position, reason=record.reason)
     try:
@@ -216,6 +222,8 @@ def _convert(converter: RecordConverter, record: ImportedRecord | BrokenRecord) 
             return converter.ensure_entity(record)
         if isinstance(record, ImportedLogEntry):
             return converter.add_log_entry(record)
+        if isinstance(record, ImportedItem):
+            return converter.add_item(record)
         return converter.convert(record)
     except InvalidInput as error:
         position = f"session {record.session}" if isinstance(record, ImportedTurn) else type(record).__name__.lower()

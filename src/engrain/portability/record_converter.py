@@ -13,6 +13,7 @@ from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.graph import known_type
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.ids import derived_id, is_id, moment_of
+from engrain.domain.items import MOST_TTL_S, StoredItem, check_address, parse_fields, parse_namespace
 from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.memories import importance
 from engrain.domain.memories.trust import TRUST, lowest_trust, read_trust, with_trust
@@ -30,10 +31,17 @@ from engrain.domain.text.categories import fact_category
 from engrain.domain.text.secrets import apply_policy
 from engrain.errors import InvalidInput
 from engrain.portability.exports import UNEXPORTED
-from engrain.portability.formats import ImportedEntity, ImportedFact, ImportedLogEntry, ImportedRule, ImportedTurn
+from engrain.portability.formats import (
+    ImportedEntity,
+    ImportedFact,
+    ImportedItem,
+    ImportedLogEntry,
+    ImportedRule,
+    ImportedTurn,
+)
 from engrain.storage import selection
 from engrain.storage.entities import lookup, registry
-from engrain.storage.exact import logs
+from engrain.storage.exact import items, logs
 from engrain.storage.rows import KIND_RECORDS, column_types
 
 if TYPE_CHECKING:
@@ -103,16 +111,41 @@ class RecordConverter:
         _check_user(record, self.act.caller)
         names = {name: checks.exact_name(getattr(record, name), name=name) for name in ("log", "session")}
         address = LogAddress(**names, subkey=record.subkey and checks.exact_name(record.subkey, name="subkey"))
-        try:
-            _, text = checks.json_object(json.loads(record.entry), name="entry")
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"the entry is no JSON: {error}") from error
+        text = _parse_object(record.entry, name="entry")
         key = None if record.key is None else checks.exact_name(record.key, name="key")
         had = _exported_id(record.fields)
         session_id = derived_id(*address, at=None) if had is None else self._derived_id(had)
         at = min(record.stored_at or self.act.at, self.act.at)
         entry = NewEntry(text, key)
         return logs.insert(self.work, address, record.sequence, entry, session_id=session_id, at=at)
+
+    def add_item(self, record: ImportedItem) -> bool:
+        """Add an item where its key is free; returns whether it was added.
+
+        Raises:
+            InvalidInput: a name or a value that no item can have, or one of another user.
+        """
+        _check_user(record, self.act.caller)
+        address = check_address(parse_namespace(record.namespace), record.key)
+        had, now = _exported_id(record.fields), self.act.at
+        times = {name: checks.moment(record.fields.get(name), name=name) for name in ("created_at", "updated_at")}
+        ttl_s = record.fields.get("ttl_s")
+        item = StoredItem(
+            **address._asdict(),
+            value={},
+            version=checks.count(record.fields.get("version", 1), name="version", high=2**53 - 1),
+            created_at=min(times["created_at"] or now, now),
+            updated_at=min(times["updated_at"] or now, now),
+            expires_at=checks.moment(record.fields.get("expires_at"), name="expires_at"),
+        )
+        return items.insert(
+            self.work,
+            item,
+            _parse_object(record.value, name="value"),
+            id_=derived_id(repr(address), at=None) if had is None else self._derived_id(had),
+            fields=parse_fields(record.fields.get("index")),
+            ttl_s=None if ttl_s is None else checks.number(ttl_s, name="ttl_s", low=0, high=MOST_TTL_S),
+        )
 
     def ensure_entity(self, named: ImportedEntity) -> bool:
         """Add an entity to the registry unless one has that name and type; returns whether it was added.
@@ -351,7 +384,19 @@ def _parse_number(value: object, *, name: str) -> float:
     return checks.number(value, name=name, low=0, high=_LARGEST.get(name, 1))
 
 
-_STORED = ImportedTurn | ImportedFact | ImportedRule | ImportedLogEntry  # what leaves a tombstone
+def _parse_object(text: str, *, name: str) -> str:
+    """Return the text of a JSON object in ASCII.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    try:
+        return checks.json_object(json.loads(text), name=name)[1]
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the {name} is no JSON: {error}") from error
+
+
+_STORED = ImportedTurn | ImportedFact | ImportedRule | ImportedLogEntry | ImportedItem  # what leaves a tombstone
 _MOST_UNDATED = 1_000  # twice what one unit stores
 # Columns that belong to the importing agent, refer to others, or depend on them.
 _OWN = frozenset(

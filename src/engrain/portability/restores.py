@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 500
 # When a row of a user came to be.
 _TIMES: Mapping[str, str] = {
-    **dict.fromkeys((*MEMORIES, "entities", "memory_events", "log_sessions"), "created_at"),
+    **dict.fromkeys((*MEMORIES, "entities", "memory_events", "log_sessions", "items"), "created_at"),
     "runs": "started_at",
     "sessions_consolidations": "first_seen_at",
 }
@@ -237,6 +237,8 @@ class _Restore:
             rows = self._choose_new_entities(tenant, rows)
         elif table == "log_sessions":
             rows = self._choose_new_logs(tenant, rows)
+        elif table == "items":
+            rows = self._choose_undeleted(table, tenant, rows)
         elif table in _TIMES and not self.options.with_erased:
             rows = [row for row in rows if table == "memory_events" or not self._is_of_erased_user(table, tenant, row)]
         moved = [target for row in rows if (target := self._move(table, tenant, row)) is not None]
@@ -282,20 +284,26 @@ class _Restore:
 
     def _choose_new_logs(self, tenant: str, rows: Sequence[Row]) -> list[Row]:
         """Return the sessions of logs that are neither there nor deleted; one that is there stays as it is."""
+        rows = self._choose_undeleted("log_sessions", tenant, rows)
         ids = {row["id"]: self._id("log_sessions", row) for row in rows}
+        moved = {row["id"]: {**self.plan.move(row), "id": ids[row["id"]]} for row in rows}
+        new = [row for row in rows if not self.target.has_log(moved[row["id"]])]
+        self.names.become(tenant, LOG, [(row["id"], ids[row["id"]]) for row in new], is_new=True)
+        return new
+
+    def _choose_undeleted(self, table: str, tenant: str, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that were not deleted since; with erased ones, and without their tombstones, if so asked."""
+        ids = {row["id"]: self._id(table, row) for row in rows}
         here = self.plan.tenant(tenant)
         fates = self.target.fates(here, [*ids.values(), *(ids if here == tenant else ())])
         erased = {id_ for id_, target in ids.items() if id_ in fates or target in fates} | (
             self.erased_before & ids.keys()
         )
-        erased |= {row["id"] for row in rows if self._is_of_erased_user("log_sessions", tenant, row)}
+        erased |= {row["id"] for row in rows if self._is_of_erased_user(table, tenant, row)}
         if self.options.with_erased:
             self.target.remove_tombstones(here, list(fates))
             erased = set()
-        moved = {row["id"]: {**self.plan.move(row), "id": ids[row["id"]]} for row in rows if row["id"] not in erased}
-        new = [row for row in rows if row["id"] in moved and not self.target.has_log(moved[row["id"]])]
-        self.names.become(tenant, LOG, [(row["id"], ids[row["id"]]) for row in new], is_new=True)
-        return new
+        return [row for row in rows if row["id"] not in erased]
 
     def _move(self, table: str, tenant: str, row: Row) -> dict[str, Any] | None:
         """Convert a row to one of the target; None where a row that it depends on is missing."""

@@ -979,3 +979,117 @@ WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND session = :se
 -- logs_of_user --
 -- List the sessions of logs that were written for a user
 SELECT id FROM log_sessions WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> '' ORDER BY id;
+
+-- hold_item --
+-- Find the item of a key and hold it until the end of the transaction
+UPDATE items SET version = version
+WHERE tenant_id = :tenant_id AND scope = :scope AND namespace = :namespace AND key = :item_key AND replaced_at IS NULL
+RETURNING id, version, expires_at;
+
+-- add_item --
+-- Add an item
+INSERT INTO items
+    (tenant_id, id, scope, namespace, key, version, value, fields, ttl_s, created_at, updated_at, expires_at)
+VALUES (:tenant_id, :id, :scope, :namespace, :item_key, :version, :value, :fields, :ttl_s, :at, :at, :expires_at);
+
+-- insert_item --
+-- Add an item that was written elsewhere, where its key is free
+INSERT INTO items
+    (tenant_id, id, scope, namespace, key, version, value, fields, ttl_s, created_at, updated_at, expires_at)
+VALUES (:tenant_id, :id, :scope, :namespace, :item_key, :version, :value, :fields, :ttl_s, :at, :updated_at, :expires_at)
+ON CONFLICT DO NOTHING RETURNING 1;
+
+-- overwrite_item --
+-- Give an item another value
+UPDATE items SET version = :version, value = :value, fields = :fields, ttl_s = :ttl_s, updated_at = :at,
+    expires_at = :expires_at
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- keep_version --
+-- Keep the version of an item that is about to be overwritten
+INSERT INTO items (
+    tenant_id, id, scope, namespace, key, version, value, fields, ttl_s, created_at, updated_at, expires_at, replaced_at
+)
+SELECT tenant_id, :new_id, scope, namespace, key, version, value, NULL, NULL, created_at, updated_at, NULL, :at
+FROM items WHERE tenant_id = :tenant_id AND id = :id;
+
+-- versions_of_item --
+-- List the versions of an item, the newest first, and the items under its key that are no more
+SELECT id, namespace, key, version, value, created_at, updated_at, expires_at, ttl_s, replaced_at FROM items
+WHERE tenant_id = :tenant_id AND scope = :scope AND namespace = :namespace AND key = :item_key ORDER BY version DESC;
+
+-- items_below --
+-- List the items of a namespace and of those below, last written first
+SELECT id, namespace, key, version, value, created_at, updated_at, expires_at, ttl_s FROM items
+WHERE tenant_id = :tenant_id AND scope = :scope AND namespace >= :low AND namespace < :high AND replaced_at IS NULL
+    AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY updated_at DESC, id DESC LIMIT :limit;
+
+-- more_items_below --
+-- List the items of a namespace and of those below after a position
+SELECT id, namespace, key, version, value, created_at, updated_at, expires_at, ttl_s FROM items
+WHERE tenant_id = :tenant_id AND scope = :scope AND namespace >= :low AND namespace < :high AND replaced_at IS NULL
+    AND (expires_at IS NULL OR expires_at > :now) AND (updated_at, id) < (:after_at, :after_id)
+ORDER BY updated_at DESC, id DESC LIMIT :limit;
+
+-- indexed_items --
+-- List the items of a namespace and of those below with their index, last written first
+SELECT item.id, item.namespace, item.key, item.version, item.value, item.created_at, item.updated_at, item.expires_at,
+    item.ttl_s, entry.words, entry.packed, entry.embedder, entry.vectors
+FROM items AS item JOIN item_index AS entry
+    ON entry.tenant_id = item.tenant_id AND entry.item_id = item.id AND entry.version = item.version
+WHERE item.tenant_id = :tenant_id AND item.scope = :scope AND item.namespace >= :low AND item.namespace < :high
+    AND item.replaced_at IS NULL AND (item.expires_at IS NULL OR item.expires_at > :now)
+ORDER BY item.updated_at DESC, item.id DESC;
+
+-- unindexed_items --
+-- List the items with fields that have no index, as after a restore, of a namespace and of those below
+SELECT item.id, item.scope, item.version, item.value, item.fields FROM items AS item
+WHERE item.tenant_id = :tenant_id AND item.scope = :scope AND item.namespace >= :low AND item.namespace < :high
+    AND item.replaced_at IS NULL AND item.fields IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM item_index AS entry
+        WHERE entry.tenant_id = item.tenant_id AND entry.item_id = item.id AND entry.version = item.version
+            AND (entry.embedder = :embedder OR :embedder = '')
+    );
+
+-- item_namespaces --
+-- List the namespaces below one that have items, with the number of each
+SELECT namespace, count(*) FROM items
+WHERE tenant_id = :tenant_id AND scope = :scope AND namespace >= :low AND namespace < :high AND replaced_at IS NULL
+    AND (expires_at IS NULL OR expires_at > :now)
+GROUP BY namespace;
+
+-- refresh_item --
+-- Set when an item expires
+UPDATE items SET expires_at = :expires_at WHERE tenant_id = :tenant_id AND id = :id AND ttl_s IS NOT NULL;
+
+-- index_item --
+-- Set what a search reads of an item
+INSERT INTO item_index (tenant_id, item_id, scope, version, words, packed, embedder, vectors)
+VALUES (:tenant_id, :id, :scope, :version, :words, :packed, :embedder, :vectors)
+ON CONFLICT (tenant_id, item_id) DO UPDATE SET version = excluded.version, words = excluded.words,
+    packed = excluded.packed, embedder = excluded.embedder, vectors = excluded.vectors
+WHERE item_index.version <= excluded.version;
+
+-- drop_item_indexes --
+-- Remove what a search reads of items
+DELETE FROM item_index WHERE tenant_id = :tenant_id AND item_id IN :ids;
+
+-- drop_key --
+-- Remove the item of a key with its versions
+DELETE FROM items WHERE tenant_id = :tenant_id AND scope = :scope AND namespace = :namespace AND key = :item_key
+RETURNING id;
+
+-- drop_items --
+-- Remove items, and versions of them
+DELETE FROM items WHERE tenant_id = :tenant_id AND id IN :ids RETURNING id, scope;
+
+-- expired_items --
+-- List items whose time to live is over
+SELECT scope, namespace, key FROM items
+WHERE tenant_id = :tenant_id AND expires_at IS NOT NULL AND expires_at <= :now AND replaced_at IS NULL
+ORDER BY expires_at, id LIMIT :limit;
+
+-- items_of_user --
+-- List the items that were written for a user, and versions of them
+SELECT id FROM items WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> '' ORDER BY id;

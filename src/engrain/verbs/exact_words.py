@@ -1,12 +1,13 @@
-"""The vocabulary of logs, whose names and values are kept as they are; see `words`."""
+"""The vocabulary of logs and items, whose names and values are kept as they are; see `words`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
+from engrain.domain.items import MOST_CHANGES, MOST_FIELDS, MOST_LABELS, MOST_TTL_S
 from engrain.domain.logs import MOST_ENTRIES
-from engrain.verbs.words import Word
+from engrain.verbs.words import Names, Word
 
 LogEntries = Annotated[
     Iterable[Mapping[str, Any]],
@@ -44,3 +45,98 @@ RememberTurns = Annotated[
 ]
 LogName = Annotated[str, Word(sentence="Name of the log, exact; `default` if left out.", metavar="NAME")]
 LastEntries = Annotated[int, Word(sentence="Number of entries from the end; all if left out.", low=0, metavar="N")]
+
+# Of items.
+ItemKey = Annotated[str, Word(sentence="Key of the item, exact.", example="theme", metavar="KEY")]
+ItemValue = Annotated[
+    Mapping[str, Any],
+    Word(sentence="JSON object, which comes back as it is.", example={"color": "dark"}, metavar="JSON"),
+]
+ItemNamespaceName = Annotated[
+    Names,
+    Word(
+        sentence="Labels of the namespace, exact, from the top; the one without labels if left out.",
+        example=["users", "ana"],
+        most=MOST_LABELS,
+        metavar="LABEL",
+    ),
+]
+NamespacePattern = Annotated[
+    Names,
+    Word(
+        sentence="Labels that the namespace begins with; `*` is any label.",
+        example=["users", "*"],
+        most=MOST_LABELS,
+        metavar="LABEL",
+    ),
+]
+NamespaceSuffix = Annotated[
+    Names,
+    Word(sentence="Labels that the namespace ends with; `*` is any label.", most=MOST_LABELS, metavar="LABEL"),
+]
+NamespaceDepth = Annotated[
+    int,
+    Word(sentence="Only the first labels, so many; longer ones count there.", low=0, high=MOST_LABELS, metavar="N"),
+]
+IndexedFields = Annotated[
+    Names,
+    Word(
+        sentence="Fields that a search with a query reads: title, author.name, tags[*], `$` for the whole value; none "
+        "if left out.",
+        example=["title"],
+        most=MOST_FIELDS,
+        option="--index",
+        metavar="FIELD",
+    ),
+]
+TtlSeconds = Annotated[
+    float,
+    Word(sentence="Seconds until it expires; never if left out.", low=0, high=MOST_TTL_S, metavar="S"),
+]
+ExpectedVersion = Annotated[
+    int,
+    Word(
+        sentence="Version that it must have, 0 for no item at all; any if left out.",
+        low=0,
+        high=2**53 - 1,
+        metavar="N",
+    ),
+]
+KeepHistory = Annotated[bool, Word(sentence="Keep the version that is overwritten.")]
+RefreshTtl = Annotated[bool, Word(sentence="Begin the time to live of what is given anew.")]
+ItemQuery = Annotated[
+    str, Word(sentence="Question or text; the items put with an index are ranked by it.", metavar="QUERY")
+]
+FieldConditions = Annotated[
+    Mapping[str, Any],
+    Word(
+        sentence="Conditions on fields of the value: a value, an object of conditions, or an object of $eq, $ne, $gt, "
+        "$gte, $lt and $lte.",
+        example={"kind": "book", "pages": {"$gte": 100}},
+        metavar="JSON",
+    ),
+]
+
+
+class NewItem(TypedDict):
+    """A write of one item among several; without a value it is deleted."""
+
+    key: ItemKey
+    namespace: NotRequired[ItemNamespaceName]
+    value: NotRequired[ItemValue]
+    index: NotRequired[IndexedFields]
+    ttl_s: NotRequired[TtlSeconds]
+    expected_version: NotRequired[ExpectedVersion]
+    keep_history: NotRequired[KeepHistory]
+
+
+ItemChanges = Annotated[
+    Iterable[NewItem],
+    Word(
+        sentence="Writes of items, each with its key; one without a value deletes.",
+        example=[{"key": "theme", "value": {"color": "dark"}}, {"key": "old theme"}],
+        most=MOST_CHANGES,
+        option="--change",
+        metavar="JSON",
+    ),
+]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from engrain.verbs.exact_rows import EXACT_ROWS
 from engrain.verbs.rows import Operation, Verb
 
 if TYPE_CHECKING:
@@ -258,13 +259,7 @@ VERBS: tuple[Verb, ...] = (
         "notes.clear_cache", effect="removes", needs="admin", route="POST /notes/clear_cache", tool=False, is_local=True
     ),
     _agent("notes.cache_stats", route="GET /notes/cache_stats", tool=False, is_local=True),
-    # Logs.
-    _agent("log.append", effect="adds", route="POST /log/append", command="log append"),
-    _agent("log.read", route="GET /log/read", command="log read"),
-    _agent("log.pop", effect="removes", route="POST /log/pop", command="log pop"),
-    _agent("log.delete", effect="removes", route="POST /log/delete", command="log delete", field="entries"),
-    _agent("log.sessions", route="GET /log/sessions", command="log sessions"),
-    _agent("log.subkeys", route="GET /log/subkeys", command="log subkeys", field="subkeys"),
+    *EXACT_ROWS,
     # Pools.
     _agent("pools.create", effect="adds", route="POST /pools", creates=True, command="pools create {name} {members}"),
     _agent("pools.list", route="GET /pools", command="pools list"),

@@ -22,6 +22,7 @@ CODES = {
     errors.UntrustedSettings: 2,
     errors.UnusableBackup: 2,
     errors.NotFound: 1,
+    errors.VersionConflict: 1,
     errors.MemoryClosed: 1,
     errors.CannotListen: 2,
     errors.Unauthenticated: 1,

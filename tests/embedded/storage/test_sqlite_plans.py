@@ -31,6 +31,7 @@ GROWING = [
     *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
     *("entity_trigrams", "tombstones", "runs"),
     *("pools", "pool_members", "jobs", "memory_metadata", "log_sessions", "log_entries"),
+    *("items", "item_index"),
 ]
 # What a check-up of the whole file reads whole, and a change of the embedder.
 OF_THE_WHOLE_FILE = {
@@ -92,6 +93,17 @@ SERVES = {
     "log_sessions_time": ["log_sessions", "more_log_sessions"],
     "log_sessions_user": ["logs_of_user"],
     "log_entries_key": ["known_log_keys"],
+    "items_key": [
+        "hold_item",
+        "items_below",
+        "more_items_below",
+        "indexed_items",
+        "unindexed_items",
+        "item_namespaces",
+    ],
+    "items_versions": ["versions_of_item", "drop_key"],
+    "items_expiry": ["expired_items"],
+    "items_user": ["items_of_user"],
     "pool_members_agent": ["the pools of an agent"],
     "jobs_due": ["take_job"],
     "jobs_dedupe": ["last_firing"],

@@ -30,6 +30,8 @@ FROZEN = {
     ("mem_007", "postgres"): "d1b0fbe1ab9088bcec2805aeaa6efd6cab19c89aec3b84f2d8dcb98abacad7bf",
     ("mem_008", "sqlite"): "3f4fdeb8619da69ed55aea8fed6743336170b3550fcc845926d873d86d83aa14",
     ("mem_008", "postgres"): "3f4fdeb8619da69ed55aea8fed6743336170b3550fcc845926d873d86d83aa14",
+    ("mem_009", "sqlite"): "472e918daec06043c96547050194de5c9e419dbf1b6a00cf100b1d8ed812ad23",
+    ("mem_009", "postgres"): "0c86a66fa70bff36e419c2164fc2fe3ee30bf897a5728f6f06468d8bf6ff7db7",
 }
 
 

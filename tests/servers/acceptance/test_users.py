@@ -240,7 +240,15 @@ def test_erasing_a_user_leaves_nothing_but_what_says_so(memory):
     assert rows_of(memory, "bob") == before
     assert (planned.tables, planned.sha256) == (erasure.tables, erasure.sha256)
     counts = {part.table: part.rows for part in erasure.tables}
-    assert counts == {"episodes": 2, "facts": 6, "rules": 2, "entities": 2, "log_sessions": 2, "access_keys": 1}
+    assert counts == {
+        "episodes": 2,
+        "facts": 6,
+        "rules": 2,
+        "entities": 2,
+        "log_sessions": 2,
+        "items": 2,
+        "access_keys": 1,
+    }
     assert all(len(part.ids) == part.rows for part in erasure.tables)
     assert [row.user_id for row in memory.users()] == ["bob"]
     for name in ("assistant", "billing"):
@@ -287,14 +295,14 @@ def test_an_export_of_a_user_is_read_back_for_that_user_alone(memory, tmp_path):
     live(memory)
     report = memory.export_user("ana", tmp_path / "ana.jsonl")
     text = (tmp_path / "ana.jsonl").read_text()
-    assert report.kinds == {"entity": 2, "episode": 2, "fact": 4, "log": 2, "note": 2, "rule": 2}
+    assert report.kinds == {"entity": 2, "episode": 2, "fact": 4, "item": 2, "log": 2, "note": 2, "rule": 2}
     assert "bob" not in text
     assert "Nobody" not in text
     memory.export(tmp_path / "agent.jsonl", agent="assistant")
     assert "secret of" not in (tmp_path / "agent.jsonl").read_text()
     elsewhere = {"tenant": "elsewhere"}
     refused = memory.agent("assistant", user="bob", **elsewhere).import_file(tmp_path / "ana.jsonl")
-    assert refused.broken_count == 14
+    assert refused.broken_count == 16
     assert "acts for this user" in refused.broken[0].reason
     ana = memory.agent("assistant", user="ana", **elsewhere)
     for importer in (ana, memory.agent("assistant", tenant="third")):  # which acts for nobody, and so for each

@@ -25,6 +25,7 @@ UNDER = {
     "consolidation.mark_session": "episodes",
     "log.delete": "entries",
     "log.subkeys": "subkeys",
+    "store.delete": "deleted",
 }
 # Routes, and groups of them, that are no verb of the scenario, and why.
 BESIDES = {

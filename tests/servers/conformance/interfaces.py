@@ -19,7 +19,7 @@ from tests.servers.conformance.transcripts import Said
 from tests.support.wiped import fresh_store
 
 # Reads of one thing, which the library answers by None where it is not there and every other way by `not_found`.
-READS_OF_ONE = frozenset({"get", "entities.get", "notes.recall", "latest_reflection", "log.pop"})
+READS_OF_ONE = frozenset({"get", "entities.get", "notes.recall", "latest_reflection", "log.pop", "store.get"})
 # Verbs, and groups of them, that are not in the scenario, and why.
 BESIDES = {
     **dict.fromkeys(("memory.open", "memory.close", "memory.agent"), "make and end the views of a memory"),

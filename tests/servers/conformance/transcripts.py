@@ -15,8 +15,8 @@ _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 # A life takes seconds; what it says of the clock lies a week ahead at most, where an episode runs out.
 _LONGEST = timedelta(days=30)
-# How long something has waited by the clock, what is made of an id or a key, and which process it was.
-_OF_ONE_LIFE = frozenset({"backlog_age_hours", "digest", "head", "worker"})
+# How long something has waited by the clock, what is made of it, of an id or of a key, and which process it was.
+_OF_ONE_LIFE = frozenset({"backlog_age_hours", "digest", "head", "version", "worker"})
 
 
 def all_of_it(answer: Any) -> Any:

@@ -19,7 +19,7 @@ from engrain.service import Memory
 from engrain.verbs.signatures import Parameter, Signature, signatures
 from engrain.verbs.table import VERBS
 from tests.servers.leaks.hearing import said
-from tests.servers.leaks.world import READ_AT, World
+from tests.servers.leaks.world import READ_AT, World, address_of
 from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
 from tests.support.sample_search import WordEmbedder
@@ -321,6 +321,31 @@ def log_sessions(asker: Asker) -> Asked:
 def log_subkeys(asker: Asker) -> Asked:
     for place in asker.world.places:
         yield place.session, asker.agent.log(place.log).subkeys(session=place.session)
+
+
+def store_get(asker: Asker) -> Asked:
+    """Of every item there is, whoever has it."""
+    for place in asker.world.places:
+        namespace, key = address_of(place)
+        yield f"{place}", asker.agent.store(namespace).get(key)
+
+
+def store_history(asker: Asker) -> Asked:
+    for place in asker.world.places:
+        namespace, key = address_of(place)
+        yield f"{place}", asker.agent.store(namespace).history(key)
+
+
+def store_search(asker: Asker) -> Asked:
+    yield "all", asker.agent.store.search(limit=1_000)
+    yield "by fields", asker.agent.store.search(namespace="chat", fields={"role": "user"})
+    yield "ranked", asker.agent.store.search("user content", namespace=["chat", "monday"])
+    yield "a page", asker.agent.store.search(after=encode("store.search", (_LONG_AGO, "z")))
+
+
+def store_namespaces(asker: Asker) -> Asked:
+    yield "all", asker.agent.store.namespaces(limit=1_000)
+    yield "any", asker.agent.store.namespaces(namespace="*", suffix="monday", depth=2)
 
 
 def _sessions(asker: Asker) -> list[str]:

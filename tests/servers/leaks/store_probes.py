@@ -19,7 +19,7 @@ from engrain.domain.runs.runs import RUN_KINDS
 from engrain.domain.text.analysis import terms
 from engrain.storage.entities.subjects import Subject
 from tests.servers.leaks.hearing import said
-from tests.servers.leaks.world import READ_AT, World, canary_of
+from tests.servers.leaks.world import READ_AT, World, address_of, canary_of
 from tests.support.backends import WAYS_TO_SEARCH, Backend
 from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
@@ -68,6 +68,7 @@ WRITES = frozenset(
         "append_log",
         "pop_log",
         "delete_log",
+        "write_items",
         "revoke_key",
         "use_key",
         "limit_key",
@@ -459,6 +460,34 @@ def log_subkeys(reader: Reader) -> Asked:
         yield str(place), reader.store.log_subkeys(reader.caller, place.log, place.session)
 
 
+def find_item(reader: Reader) -> Asked:
+    """Of every item there is, whoever has it."""
+    for place in reader.world.places:
+        yield str(place), reader.store.find_item(reader.caller, address_of(place), now=READ_AT)
+
+
+def item_versions(reader: Reader) -> Asked:
+    for place in reader.world.places:
+        yield str(place), reader.store.item_versions(reader.caller, address_of(place), now=READ_AT)
+
+
+def list_items(reader: Reader) -> Asked:
+    for after in (None, LATE):
+        yield str(after), reader.store.list_items(reader.caller, (), {}, 1_000, now=READ_AT, after=after)
+
+
+def indexed_items(reader: Reader) -> Asked:
+    yield "all", reader.store.indexed_items(reader.caller, ("chat",), {}, now=READ_AT)
+
+
+def unindexed_items(reader: Reader) -> Asked:
+    yield "all", reader.store.unindexed_items(reader.caller, (), "some:embedder", now=READ_AT)
+
+
+def item_namespaces(reader: Reader) -> Asked:
+    yield "all", reader.store.item_namespaces(reader.caller, (), now=READ_AT)
+
+
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
@@ -472,6 +501,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(pools, pools_of),
         *(keys, find_key),
         *(read_log, count_log, log_sessions, log_subkeys),
+        *(find_item, item_versions, list_items, indexed_items, unindexed_items, item_namespaces),
     )
 }
 

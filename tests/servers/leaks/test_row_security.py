@@ -33,7 +33,7 @@ SEEDS = range(2)
 UNWALLED = "memory_words"
 _OWN = re.compile(
     r"\b(?:\w+\.)?(?:tenant_id = %\(tenant_id\)s|(?:scope|namespace|user_id) = ANY\(CAST\(%\(\w+\)s AS \w+\[\]\)\)"
-    r"|scope = %\(scope_\d+\)s)"
+    r"|scope = %\(scope(?:_\d+)?\)s)"
 )
 # Every table has a row of somebody else's: those that a store does not write yet, by hand.
 _MORE_ROWS = """
@@ -340,6 +340,11 @@ def _hostile_values(town, ours):
         "memory_id": theirs.id,
         "log": "chat",
         "subkey": "",
+        "namespace": "/chat/monday/",
+        "item_key": "main",
+        "low": "/",
+        "high": "0",
+        "embedder": "some:embedder",
         "session_id": next(step.id for step in town.world.steps if isinstance(step, Append)),
         "now": READ_AT,
         "before": READ_AT,

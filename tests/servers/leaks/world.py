@@ -18,11 +18,14 @@ import numpy as np
 from engrain.domain.access.keys import AccessKey
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
+from engrain.domain.items import IndexEntry, ItemAddress, ItemChange
 from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.records import Caller, Entity, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim
+from engrain.domain.text import bm25
+from engrain.domain.text.analysis import terms
 from engrain.storage.unit_of_work import UnitOfWork
 from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
@@ -284,9 +287,21 @@ def live(store: OneCall, world: World) -> dict[Ref, str]:  # noqa: C901  # one f
                 store.carry_out(act, begun.run.id, Plan(episode_ids=()), {"note": worker})
             case Append(act=act, place=place, id=id_, entry=entry):
                 store.append_log(act, place, [NewEntry(entry, None)], session_id=id_, episodes={}, put=put_nothing)
+                store.write_items(act, [item_of(place, entry)], ids=[f"item {id_}", f"old {id_}"])
             case Upkeep(verb=verb):
                 refs |= _keep_up(store, verb)
     return refs | _refs_of_owners(store, world, range(min(refs, default=0) - 100, max(refs, default=0) + 100))
+
+
+def item_of(place: LogAddress, entry: str) -> ItemChange:
+    """The item that an entry of a log is stored as, too; its content is searched."""
+    packed = bm25.pack(terms(entry), [])
+    index = IndexEntry(packed.own, packed.packed)
+    return ItemChange(address_of(place), text=entry, fields=("content",), entry=index)
+
+
+def address_of(place: LogAddress) -> ItemAddress:
+    return ItemAddress((place.log, place.session), place.subkey or "main")
 
 
 def put_nothing(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> Sequence[MemoryRecord]:  # noqa: ARG001

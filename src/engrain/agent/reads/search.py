@@ -113,7 +113,7 @@ def embed_questions(parts: Parts, caller: Caller, texts: Sequence[str]) -> Query
     if embedder is None or not texts:
         return _question_vectors(parts, caller)
     _catch_up(parts, parts.store.search(caller, count_waiting))
-    begun = {text: parts.workers.start(partial(_embed, embedder, text)) for text in texts}
+    begun = {text: parts.workers.start(partial(embed_query, embedder, text)) for text in texts}
     ready = {text: wait() for text, wait in begun.items()}
     return QueryEmbedding(begin=lambda text: lambda: ready[text], catch_up=lambda _: False)
 
@@ -148,10 +148,10 @@ def _begin_embedding(parts: Parts, embedder: Embedder, text: str) -> Callable[[]
         cached = embedder.find(text, role="query") if isinstance(embedder, CachingEmbedder) else None
     except EngineUnavailable:  # said of the answer, by what embeds it
         cached = None
-    return parts.workers.start(lambda: _embed(embedder, text)) if cached is None else lambda: cached
+    return parts.workers.start(lambda: embed_query(embedder, text)) if cached is None else lambda: cached
 
 
-def _embed(embedder: Embedder, text: str) -> NDArray[np.float32] | Degraded:
+def embed_query(embedder: Embedder, text: str) -> NDArray[np.float32] | Degraded:
     """Return the vector of a question, or a sentence that says why there is none."""
     try:
         vector: NDArray[np.float32] = embedder.embed([text], role="query")[0]

@@ -8,7 +8,7 @@
 | 404 | not_found |
 | 405 | method_not_allowed |
 | 408 | request_timeout |
-| 409 | integrity_violated |
+| 409 | integrity_violated, version_conflict |
 | 412 | precondition_failed |
 | 413 | content_too_large |
 | 415 | unsupported_media_type |
@@ -51,6 +51,7 @@ STATUSES: Mapping[type[EngrainError], HTTPStatus] = {
     EngrainError: HTTPStatus.INTERNAL_SERVER_ERROR,
     errors.InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.NotFound: HTTPStatus.NOT_FOUND,
+    errors.VersionConflict: HTTPStatus.CONFLICT,
     errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
     errors.Forbidden: HTTPStatus.FORBIDDEN,
     errors.RateLimited: HTTPStatus.TOO_MANY_REQUESTS,

@@ -15,6 +15,7 @@ from engrain.portability.formats.records import (
     Format,
     ImportedEntity,
     ImportedFact,
+    ImportedItem,
     ImportedLogEntry,
     ImportedRecord,
     ImportedRule,
@@ -29,6 +30,8 @@ _NAME = "jsonl"
 _MOST_ENTRIES = 2**62
 # Keys with a meaning of their own; the rest are further fields.
 _OWN = frozenset("kind session role speaker content time subject predicate about tags metadata".split())
+
+_OF_ITEM = tuple("id user_id index version ttl_s created_at updated_at expires_at".split())
 
 
 def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
@@ -51,8 +54,12 @@ def _parse_record(entry: Entry) -> ImportedRecord:
             return _entity(record)
         case "log":
             return _log_entry(record)
+        case "item":
+            return _item(record)
         case other:
-            raise fields.Malformed(f"kind is {fields.describe(other)}, known are episode, fact, rule, entity, log")
+            raise fields.Malformed(
+                f"kind is {fields.describe(other)}, known are episode, fact, rule, entity, log, item"
+            )
 
 
 def _turn(entry: Entry) -> ImportedTurn:
@@ -144,6 +151,17 @@ def _log_entry(record: Json) -> ImportedLogEntry:
     )
 
 
+def _item(record: Json) -> ImportedItem:
+    key = fields.required_text(record, "key")
+    return ImportedItem(
+        namespace=record.get("namespace"),
+        key=key,
+        value=fields.required_text(record, "value"),
+        source_id=key,
+        fields={name: record[name] for name in _OF_ITEM if name in record},
+    )
+
+
 def _content(record: Json) -> str:
     if "content" not in record:
         raise fields.missing_key("content", record)
@@ -163,6 +181,7 @@ def _recognises(record: Json) -> bool:
         isinstance(record.get("content"), str)
         or (kind == "entity" and "name" in record)
         or (kind == "log" and "entry" in record)
+        or (kind == "item" and "value" in record)
     )
 
 

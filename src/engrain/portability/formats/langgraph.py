@@ -73,7 +73,8 @@ def _text(value: Json, levels: int) -> str:
 
 
 def _recognises(record: Json) -> bool:
-    return isinstance(record.get("namespace"), list) and {"key", "value"} <= record.keys()
+    is_ours = record.get("kind") == "item"  # of an export of engrain
+    return isinstance(record.get("namespace"), list) and {"key", "value"} <= record.keys() and not is_ours
 
 
 LANGGRAPH = Format(

@@ -111,6 +111,19 @@ class ImportedLogEntry:
     """The `id` of its session, and the user."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedItem:
+    """One item of a store in an export of engrain."""
+
+    namespace: object
+    key: str
+    value: str
+    """Its JSON."""
+    source_id: str
+    fields: Mapping[str, object]
+    """Its `id`, `index`, `version`, `ttl_s` and times, and the user."""
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenRecord:
     """A record that could not be read; the ones after it were."""
@@ -121,7 +134,9 @@ class BrokenRecord:
     """The fault with the value, shortened."""
 
 
-ImportedRecord: TypeAlias = ImportedTurn | ImportedFact | ImportedEntity | ImportedRule | ImportedLogEntry
+ImportedRecord: TypeAlias = (
+    ImportedTurn | ImportedFact | ImportedEntity | ImportedRule | ImportedLogEntry | ImportedItem
+)
 """The kinds of imported records."""
 
 

@@ -32,7 +32,11 @@ _OF_TENANT = (
     "entity_names entity_trigrams entities speakers sessions_consolidations pool_members pools memory_metadata".split()
 )
 _OF_USER = _OF_TENANT[:5]
-_EXACT = ("log_entries", "log_sessions")  # what is kept beside memories
+_EXACT = ("log_entries", "log_sessions", "items")  # what is kept beside memories
+
+_WITHOUT_ITEM = (
+    "NOT EXISTS (SELECT 1 FROM items AS item WHERE item.tenant_id = kept.tenant_id AND item.id = kept.item_id)"
+)
 
 
 def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchIndex], at: datetime) -> int:
@@ -42,6 +46,7 @@ def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchI
     count = sum(_clear_memories(tx, extent, kind, index=index, at=at) for kind in kinds)
     for table in _EXACT:
         _delete_rows(tx, extent, table, extent_condition(extent, table))
+    _delete_rows(tx, extent, "item_index", _WITHOUT_ITEM)
     if not extent.is_part:
         for table in _OF_TENANT:
             _delete_rows(tx, extent, table)

@@ -234,6 +234,19 @@ TABLES: Mapping[str, Table] = {
         is_dependent=True,
         share=_PRIVATE,
     ),
+    "items": Table(
+        columns=_columns(
+            "tenant_id id scope namespace key value fields",
+            version="whole",
+            ttl_s="number",
+            created_at="time",
+            updated_at="time",
+            expires_at="time",
+            replaced_at="time",
+        ),
+        share=_PRIVATE,
+        unrecorded=("version", "value", "fields", "ttl_s", "updated_at", "expires_at"),
+    ),
     "tombstones": Table(columns=_columns("tenant_id id kind scope digest", erased_at="time"), share=_PRIVATE),
     # A machine's business and no memory; an old file would let in again who was shut out since.
     "jobs": Table(columns=_columns(of="jobs"), is_local=True, share=NOTHING),
@@ -251,7 +264,7 @@ TABLES: Mapping[str, Table] = {
     ),
 }
 """All tables in an order that satisfies every reference but `supersedes_id`."""
-DERIVED = frozenset({"entity_names", "entity_trigrams", "speakers"})
+DERIVED = frozenset({"entity_names", "entity_trigrams", "item_index", "speakers"})
 """Tables that are made anew from the others."""
 BACKED_UP: Mapping[str, Sequence[str]] = {
     name: tuple(column for column in table.columns if column not in table.local)

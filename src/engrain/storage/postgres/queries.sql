@@ -106,8 +106,9 @@ SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind A
 SELECT DISTINCT scope FROM namespaces WHERE tenant_id = :tenant_id AND user_id = :user_id;
 
 -- tenants --
--- List tenants that have memories
-SELECT DISTINCT tenant_id FROM namespaces ORDER BY tenant_id;
+-- List tenants that have memories, or items that expire
+SELECT tenant_id FROM namespaces UNION
+SELECT tenant_id FROM items WHERE expires_at IS NOT NULL ORDER BY tenant_id;
 
 -- count_words --
 -- Update a namespace's totals

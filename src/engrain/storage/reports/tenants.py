@@ -16,7 +16,7 @@ _Counts = TypeVar("_Counts", AgentCounts, UserCounts)
 
 
 def list_tenants(tx: Transaction) -> list[str]:
-    """List the tenants that have, or had, any memory, sorted."""
+    """List the tenants that have, or had, any memory, or have items that expire, sorted."""
     return [tenant_id for (tenant_id,) in tx.rows("tenants")]
 
 

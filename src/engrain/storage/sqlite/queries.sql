@@ -271,8 +271,9 @@ DELETE FROM memory_vectors WHERE rowid IN (
 ) RETURNING 1;
 
 -- tenants --
--- List tenants that have memories; what is not indexed has no namespace yet
+-- List tenants that have memories, or items that expire; what is not indexed has no namespace yet
 SELECT tenant_id FROM namespaces UNION
+SELECT tenant_id FROM items WHERE expires_at IS NOT NULL UNION
 SELECT tenant_id FROM episodes WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
 ORDER BY tenant_id;
 

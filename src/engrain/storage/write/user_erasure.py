@@ -10,7 +10,7 @@ from engrain.domain.maintenance.erasure import ErasedRows, UserErasure
 from engrain.domain.records import KINDS, Episode
 from engrain.storage import selection
 from engrain.storage.entities import registry
-from engrain.storage.exact import logs
+from engrain.storage.exact import items, logs
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import for_every_user
 from engrain.storage.write import removal
@@ -28,6 +28,7 @@ _OTHERS = {
     "runs": "runs_of_user",
     "access_keys": "access_keys_of_user",
     "log_sessions": "logs_of_user",
+    "items": "items_of_user",
 }
 
 
@@ -64,6 +65,7 @@ def erase_user(work: UnitOfWork, user: str, *, dry_run: bool) -> tuple[UserErasu
     if not dry_run:
         _remove_others(work, named, others["entities"])
         logs.remove(work, dict.fromkeys(others["log_sessions"], erasure.sha256))
+        items.remove(work, dict.fromkeys(others["items"], erasure.sha256))
         work.record(events.user_erased(work.act, erasure, work.ids))
     return erasure, [memory for _, memory in found if isinstance(memory, Episode)]
 

@@ -184,7 +184,8 @@ def cleanup(report: CleanupReport) -> str:
     episodes = f"{expired} that ran out and {report.capacity_deleted:,} of too many; {report.remaining:,} remain"
     ended = f"{output.counted(report.facts_deleted, 'fact')} and {output.counted(report.rules_deleted, 'rule')}"
     has_ended = report.facts_deleted or report.rules_deleted
-    return f"{done} {episodes}" + (f"\n{done} {ended} that ended" if has_ended else "")
+    items = f"\n{done} {output.counted(report.items_deleted, 'item')} that ran out" if report.items_deleted else ""
+    return f"{done} {episodes}" + (f"\n{done} {ended} that ended" if has_ended else "") + items
 
 
 def backup(report: BackupReport) -> str:
