@@ -5,21 +5,20 @@ https://github.com/anthropics/claude-agent-sdk-python, `claude_agent_sdk.Session
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import inspect
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.domain.checks import MAX_NAME_LENGTH
-from engrain.service import Memory
+from engrain.integrations.connection import AgentConnection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+    from pathlib import Path
 
     from engrain.aio import AsyncMemory
     from engrain.domain.logs import LogSession
+    from engrain.service import Memory
 
 _PREFIX = "claude-agent-sdk:"  # of the logs, beside others of the agent
 _PAGE = 1_000
@@ -49,8 +48,8 @@ class EngrainSessionStore:
         remember: bool = True,
     ) -> None:
         """Use an open memory, or open the one at a location, which `close` closes then."""
-        self._opened = Memory.open(memory) if isinstance(memory, str | Path) else None
-        self._log: Any = (self._opened or memory).agent(agent, user=user).log  # type: ignore[union-attr]  # a memory
+        self._connection = AgentConnection(memory, agent=agent, user=user)
+        self._log = self._connection.agent.log
         self._remember = remember
         self._folded: dict[tuple[str, str], _Folded] = {}
 
@@ -88,8 +87,7 @@ class EngrainSessionStore:
 
     def close(self) -> None:
         """Close the memory, if this opened it."""
-        if self._opened is not None:
-            self._opened.close()
+        self._connection.close()
 
     async def _sessions(self, project_key: str) -> list[LogSession]:
         log = _log_name(project_key)
@@ -102,7 +100,7 @@ class EngrainSessionStore:
 
     async def _fold(self, project_key: str, row: LogSession) -> dict[str, Any]:
         """Fold the entries of a session that its summary lacks into it."""
-        from claude_agent_sdk import fold_session_summary  # type: ignore[import-not-found,unused-ignore]  # an extra
+        from claude_agent_sdk import fold_session_summary
 
         known = self._folded.get((project_key, row.session))
         if known is None or known.created_at != row.created_at or known.entries > row.entries:
@@ -117,11 +115,8 @@ class EngrainSessionStore:
         return {**summary, "mtime": _mtime(row)}
 
     async def _call(self, verb: str, **arguments: Any) -> Any:
-        """Call a verb of the log, awaited or in a worker thread."""
-        method = getattr(self._log, verb)
-        if inspect.iscoroutinefunction(method):
-            return await method(**arguments)
-        return await asyncio.to_thread(method, **arguments)
+        """Call a verb of the log in a worker thread."""
+        return await self._connection.call(getattr(self._log, verb), **arguments)
 
 
 def _named(key: Mapping[str, str]) -> dict[str, str]:

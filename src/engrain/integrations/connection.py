@@ -1,0 +1,47 @@
+"""Connection of an adapter to an agent: of an open memory, or of one that the adapter opens and closes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from engrain.service import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.agent.agent import Agent
+    from engrain.aio import AsyncMemory
+
+_Parameters = ParamSpec("_Parameters")
+_Answer = TypeVar("_Answer")
+
+
+class AgentConnection:
+    """The agent behind an adapter: of a memory that is open, local or a server's, or of the one at a location."""
+
+    def __init__(
+        self,
+        memory: Memory | AsyncMemory | str | Path,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        session: str | None = None,
+    ) -> None:
+        """Use an open memory, or open the one at a location, which `close` closes then."""
+        opened = Memory.open(memory) if isinstance(memory, str | Path) else None
+        used: Any = opened or memory
+        self._opened = opened
+        self.agent: Agent = getattr(used, "wrapped", used).agent(agent, user=user, session=session)
+
+    async def call(
+        self, method: Callable[_Parameters, _Answer], *args: _Parameters.args, **options: _Parameters.kwargs
+    ) -> _Answer:
+        """Call a verb in a worker thread."""
+        return await asyncio.to_thread(method, *args, **options)
+
+    def close(self) -> None:
+        """Close the memory, if this opened it."""
+        if self._opened is not None:
+            self._opened.close()

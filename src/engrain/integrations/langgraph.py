@@ -1,0 +1,148 @@
+"""Store of LangGraph: its items in an agent's item store, found by words and meaning.
+
+https://github.com/langchain-ai/langgraph, `langgraph.store.base.BaseStore`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    PutOp,
+    SearchItem,
+    SearchOp,
+    validate_op_namespace,
+)
+
+from engrain.domain.items import is_prefix, is_suffix
+from engrain.integrations.connection import AgentConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from langgraph.store.base import Op, Result, TTLConfig
+
+    from engrain.aio import AsyncMemory
+    from engrain.domain.items import ItemNamespace, StoredItem
+    from engrain.service import Memory
+
+_ROOT = "langgraph"  # of the namespaces, beside others of the agent
+_PAGE = 1_000
+_MINUTE_S = 60.0
+_WHOLE = ("$",)
+
+
+class EngrainStore(BaseStore):
+    """Stores the items of a graph: `graph.compile(store=EngrainStore("agent.db"))`.
+
+    A query ranks the items by words and meaning, over `fields` of their values; the embedder is the memory's.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        memory: Memory | AsyncMemory | str | Path,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        fields: Sequence[str] = _WHOLE,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        """Use an open memory, or open the one at a location, which `close` closes then."""
+        self._connection = AgentConnection(memory, agent=agent, user=user)
+        self._store = self._connection.agent.store
+        self._fields = tuple(fields)
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Execute operations: reads see the state before them, writes are one transaction."""
+        listed = list(ops)
+        for op in listed:
+            validate_op_namespace(op)
+        results = [None if isinstance(op, PutOp) else self._read(op) for op in listed]
+        changes = [self._change(op) for op in listed if isinstance(op, PutOp)]
+        for start in range(0, len(changes), _PAGE):  # more than one call takes are several transactions
+            self._store.write(changes[start:][:_PAGE])
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Execute operations as `batch` does, in a worker thread."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def close(self) -> None:
+        """Close the memory, if this opened it."""
+        self._connection.close()
+
+    def _read(self, op: Op) -> Result:
+        match op:
+            case GetOp():
+                found = self._store.get(op.key, namespace=(_ROOT, *op.namespace), refresh=op.refresh_ttl)
+                return None if found is None else Item(**_described(found))
+            case SearchOp():
+                return [SearchItem(**_described(item), score=item.score) for item in self._search(op)]
+            case ListNamespacesOp():
+                return self._list_namespaces(op)
+            case _:
+                raise ValueError(f"unknown operation {type(op).__name__}")
+
+    def _change(self, op: PutOp) -> Any:
+        """Convert a write; a value of None deletes."""
+        address = {"namespace": (_ROOT, *op.namespace), "key": str(op.key)}
+        if op.value is None:
+            return address
+        fields = () if op.index is False else self._fields if op.index is None else tuple(op.index)
+        return {
+            **address,
+            "value": dict(op.value),
+            "index": list(fields),
+            "ttl_s": None if op.ttl is None else op.ttl * _MINUTE_S,
+        }
+
+    def _search(self, op: SearchOp) -> list[StoredItem]:
+        """Search page by page; with a query there is one page."""
+        end = op.offset + op.limit
+        asked: Any = {"namespace": (_ROOT, *op.namespace_prefix), "fields": op.filter, "refresh": op.refresh_ttl}
+        page = self._store.search(op.query or None, **asked, limit=min(end, _PAGE))
+        found = list(page)
+        while page.next is not None and len(found) < end:
+            page = self._store.search(**asked, limit=min(end - len(found), _PAGE), after=page.next)
+            found += page
+        return found[op.offset : end]
+
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        conditions = op.match_conditions or ()
+        prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
+        suffixes = [condition.path for condition in conditions if condition.match_type == "suffix"]
+        matching = (
+            labels[: op.max_depth]
+            for labels in (row.namespace[1:] for row in self._namespaces(prefixes[0] if prefixes else ()))
+            if all(is_prefix(pattern, labels) for pattern in prefixes)
+            and all(is_suffix(pattern, labels) for pattern in suffixes)
+        )
+        return sorted(set(matching))[op.offset : op.offset + op.limit]
+
+    def _namespaces(self, prefix: Sequence[str]) -> Iterator[ItemNamespace]:
+        asked: Any = {"namespace": (_ROOT, *prefix), "limit": _PAGE}
+        page = self._store.namespaces(**asked)
+        yield from page
+        while page.next is not None:
+            page = self._store.namespaces(**asked, after=page.next)
+            yield from page
+
+
+def _described(item: StoredItem) -> dict[str, Any]:
+    """Return an item as LangGraph describes it."""
+    return {
+        "namespace": item.namespace[1:],
+        "key": item.key,
+        "value": item.value,
+        "created_at": item.created_at,
+        "updated_at": item.updated_at,
+    }
