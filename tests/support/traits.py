@@ -36,8 +36,7 @@ class Traits(NamedTuple):
     decay_rate: float = 0.0
     question_terms: str | None = None
     is_non_answer: bool = False
-    statement_terms: str | None = None
-    name_terms: str | None = None
+    statement: str | None = None
     states_change: bool = False
 
 

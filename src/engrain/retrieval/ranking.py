@@ -15,7 +15,7 @@ import numpy as np
 
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.changes import asks_for_present, weigh_correction
+from engrain.domain.text.changes import asks_for_present, find_names, weigh_correction
 from engrain.domain.text.repetition import LEAST_QUESTION_SHARE, measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.candidates import Share, add_up
@@ -193,12 +193,12 @@ def _asks_for_present(candidates: RankingInput) -> bool:
 def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     """The newest correction of each of the best statements that has one, by row."""
     traits, scores = candidates.traits, candidates.scores
-    stated = np.flatnonzero(traits["statement_terms"] != None)  # noqa: E711  # of each row
+    stated = np.flatnonzero(traits["statement"] != None)  # noqa: E711  # of each row
     best = stated[np.argsort(-scores[stated], kind="stable")[:_MOST_CORRECTED]].tolist()
     is_near = scores >= _LEAST_SCORE * scores[best].min()
     changes = np.flatnonzero(traits["states_change"] & is_near).tolist()
-    own = {row: frozenset(traits["statement_terms"][row].split()) for row in {*best, *changes}}
-    names = {row: frozenset(traits["name_terms"][row].split()) for row in best}
+    own = {row: frozenset(terms(traits["statement"][row])) for row in {*best, *changes}}
+    names = {row: find_names(traits["statement"][row]) for row in best}
     happened_at, query_terms = traits["happened_at"], frozenset(terms(candidates.text))
     newest: dict[int, int] = {}
     for newer in sorted(changes, key=lambda row: (happened_at[row], traits["id"][row])):

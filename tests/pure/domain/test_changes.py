@@ -1,8 +1,17 @@
 """Short statements of users, the changes among them, and what these correct."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engrain.domain.text.changes import UNSTATED, asks_for_present, describe_statement, weigh_correction
+from engrain.domain.text import changes
+from engrain.domain.text.changes import (
+    UNSTATED,
+    asks_for_present,
+    describe_statement,
+    find_names,
+    weigh_correction,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,10 +36,13 @@ def test_other_statements_are_no_changes(content):
     assert not describe_statement(content, role="user", asking=0.0).states_change
 
 
-def test_a_statement_has_its_terms_and_those_of_its_names_and_numbers():
-    told = describe_statement("Staging of Atlas runs on port 9090, on port 9090.", role="user", asking=0.0)
-    assert told.statement_terms.split() == ["stage", "atlas", "run", "port", "9090"]
-    assert told.name_terms.split() == ["atlas", "9090"]
+@given(st.from_regex(changes._CHANGE))
+def test_no_change_is_missed_for_want_of_a_hint(content):
+    assert changes._may_state_change(content)
+
+
+def test_a_statement_has_the_terms_of_its_names_and_numbers():
+    assert find_names("Staging of Atlas runs on port 9090, on port 9090.") == {"atlas", "9090"}
 
 
 @pytest.mark.parametrize(
@@ -67,5 +79,5 @@ def test_a_question_about_the_past(query):
 )
 def test_a_correction_weighs_the_terms_of_both(newer, names, asked, weight):
     older = frozenset("wen own bill rent flat 900".split())
-    given = {"names": frozenset(names.split()), "query_terms": frozenset(asked.split())}
-    assert weigh_correction(frozenset(newer.split()), older, **given) == weight
+    asks = {"names": frozenset(names.split()), "query_terms": frozenset(asked.split())}
+    assert weigh_correction(frozenset(newer.split()), older, **asks) == weight

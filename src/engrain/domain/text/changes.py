@@ -47,27 +47,44 @@ _PAST = re.compile(
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z]\w+|\b\w*\d\w*")
 
 
+# A text without any of these states no change: looking for them takes a twentieth of what the pattern does.
+_HINTS = (
+    "now|longer|more|from|as of|since|starting|instead|rather|in place|correction|wrong|mis|turns out|sorry|i meant"
+    "|scratch|changed|switched|moved|relocated|renamed|replaced|postponed|slip|brought|back|put off|rescheduled"
+    "|cancel|reopened|graded|raised|lowered|doubled|halved| cut|retired|resigned|has left| over|new|bec|reverted|sold"
+    "|is out| did|only every|other than|today"
+).split("|")
+
+
 class Statement(NamedTuple):
-    """Short statement of a user, as the words that a search compares, space between.
+    """Short statement of a user: its text, None for every other turn, and whether something is otherwise now."""
 
-    `statement_terms` are all its terms, `name_terms` those of names and numbers. Both are None for every other turn.
-    `states_change`: it says that something is otherwise now.
-    """
-
-    statement_terms: str | None
-    name_terms: str | None
+    statement: str | None
     states_change: bool
 
 
-UNSTATED: Final = Statement(None, None, states_change=False)
+UNSTATED: Final = Statement(None, states_change=False)
 
 
 def describe_statement(content: str, *, role: Role | None, asking: float) -> Statement:
     """Describe what a turn states, once for all searches that find it; `asking` is its share of words in questions."""
     if role != "user" or asking >= LEAST_QUESTION_SHARE or len(content) > _MOST_CHARACTERS:
         return UNSTATED
-    names = " ".join(dict.fromkeys(term for name in _NAME.findall(content) for term in terms(name)))
-    return Statement(" ".join(dict.fromkeys(terms(content))), names, _CHANGE.search(content) is not None)
+    return Statement(content, _may_state_change(content) and _CHANGE.search(content) is not None)
+
+
+def _may_state_change(content: str) -> bool:
+    # As the pattern ignores case: to it a dotless i is an i.
+    folded = content.lower() if content.isascii() else content.casefold().replace("\u0131", "i")
+    for hint in _HINTS:  # noqa: SIM110  # a generator for any() takes twice as long
+        if hint in folded:
+            return True
+    return False
+
+
+def find_names(statement: str) -> frozenset[str]:
+    """Find the terms of the names and numbers of a statement."""
+    return frozenset(term for name in _NAME.findall(statement) for term in terms(name))
 
 
 def asks_for_present(query: str) -> bool:

@@ -49,8 +49,7 @@ TRAITS: Final = np.dtype(
         ("words", "i8"),
         ("question_terms", "O"),
         ("is_non_answer", "?"),
-        ("statement_terms", "O"),
-        ("name_terms", "O"),
+        ("statement", "O"),
         ("states_change", "?"),
     ]
 )
