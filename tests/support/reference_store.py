@@ -208,11 +208,20 @@ class ReferenceStore(ReferenceRecords):
         number = self._active_number() if version is None else self._version(version).version
         found = [e for e in self._entries.values() if not e.gone and e.flushed and number not in e.vectors]
         return [
-            Unembedded(ref=entry.ref, id=entry.memory.id, text=embedding_text(entry.memory))
+            Unembedded(
+                ref=entry.ref, tenant_id=entry.memory.tenant_id, id=entry.memory.id, text=embedding_text(entry.memory)
+            )
             for entry in found[: max(limit, 0)]
         ]
 
-    def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
+    def attach(
+        self,
+        refs: Sequence[Ref],
+        vectors: NDArray[np.float32],
+        *,
+        version: int | None = None,
+        tenants: Sequence[str] | None = None,  # noqa: ARG002  # a handle is one memory's here
+    ) -> None:
         if version is None:
             self._check_embedder()
         asked = self._version(version)

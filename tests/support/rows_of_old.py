@@ -177,7 +177,6 @@ OWN = {
         ),
     ],
     "postgres": [
-        "SELECT setval('memory_docs', 4), setval('memory_namespaces', 3)",
         _VERSION_INDEX,
         *(
             f"INSERT INTO memory_words VALUES ('default', {doc}, array_to_tsvector('{{{words.replace(' ', ',')}}}'))"
@@ -194,7 +193,11 @@ def make_old(database: Sqlite, revision: str) -> dict[str, list[str]]:
     known = REVISIONS[: REVISIONS.index(revision) + 1]
     with database.raw() as db:
         database.upgrade(db, "", {name: script(database.name, name) for name in known})
-    return fill(database)
+    written = fill(database)
+    if database.name == "postgres" and revision < "mem_010":
+        with database.raw() as db:
+            db.execute("SELECT setval('memory_docs', 5), setval('memory_namespaces', 3)")
+    return written
 
 
 def fill(database: Sqlite) -> dict[str, list[str]]:
@@ -239,7 +242,6 @@ def add_cats(database: Sqlite) -> None:
         db.execute(f"UPDATE namespaces SET memories = memories + 1, words = words + {indexed.own} WHERE namespace = 1")
         db.execute("UPDATE sessions_consolidations SET last_turn = 2")
         if database.name == "postgres":
-            db.execute("SELECT setval('memory_docs', 5)")
             array = listed.replace(" ", ",")
             db.execute(f"INSERT INTO memory_words VALUES ('default', 5, array_to_tsvector('{{{array}}}'))")
         else:

@@ -49,6 +49,7 @@ class Unembedded:
     """A live memory without a vector, and the text to embed."""
 
     ref: Ref
+    tenant_id: str
     id: str
     text: str
 

@@ -90,7 +90,13 @@ class Backend(Database, Protocol):
         """Lock the versions of vectors against a switch."""
 
     def attach_vectors(
-        self, tx: Transaction, docs: Sequence[int], rows: NDArray[np.float32], version: EmbeddingVersion
+        self,
+        tx: Transaction,
+        docs: Sequence[int],
+        rows: NDArray[np.float32],
+        version: EmbeddingVersion,
+        *,
+        tenants: Sequence[str] | None,
     ) -> None:
         """Store checked vectors of a version that is not retired."""
 

@@ -11,7 +11,7 @@ from engrain.storage.filters import NOT_PENDING
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from engrain.domain.requests import Ref
@@ -103,6 +103,20 @@ def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | Non
         condition = f"{DOCS} AND tenant_id IN :tenants"
         bound["tenants"] = tx.dialect.listed(set(tenants))
     return {doc: memory for kind in KINDS for doc, memory in select(tx, kind, condition, bound, by=BY_DOC)}
+
+
+def load_of_tenants(tx: Transaction, docs: Collection[tuple[str, int]]) -> dict[tuple[str, int], MemoryRecord]:
+    """Load the records of docs with their tenants, whoever sees them: two tenants of a server may have one doc."""
+    bound = {
+        "tenants": tx.dialect.listed({tenant for tenant, _ in docs}),
+        "docs": tx.dialect.listed({doc for _, doc in docs}),
+    }
+    return {
+        found: memory
+        for kind in KINDS
+        for doc, memory in select(tx, kind, f"{DOCS} AND tenant_id IN :tenants", bound, by=BY_DOC)
+        if (found := (memory.tenant_id, doc)) in docs
+    }
 
 
 def find_active_fact(

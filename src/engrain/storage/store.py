@@ -204,8 +204,17 @@ class SqlStore:
 
         return self.maintain(None, begin)
 
-    def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
+    def attach(
+        self,
+        refs: Sequence[Ref],
+        vectors: NDArray[np.float32],
+        *,
+        version: int | None = None,
+        tenants: Sequence[str] | None = None,
+    ) -> None:
         """Store vectors of memories; memories removed, forgotten or embedded meanwhile are skipped.
+
+        `tenants` are theirs, in their order; it may be absent where no two tenants have a handle in common.
 
         Raises:
             InvalidInput: the shape is not [len(refs), dims] of the version's embedder, or a value is not finite.
@@ -220,7 +229,7 @@ class SqlStore:
                 embedding_versions.check_current(tx, self.backend.version, chosen.version)
             rows = embedding_versions.check_vectors(chosen, len(refs), vectors)
             if chosen.state != "retired":  # else the vectors of another embedder are searched by now
-                self.backend.attach_vectors(tx, [int(ref) for ref in refs], rows, chosen)
+                self.backend.attach_vectors(tx, [int(ref) for ref in refs], rows, chosen, tenants=tenants)
 
         self.maintain(None, attach)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.ids import IdSource
-    from engrain.domain.records import Caller, Event, Fact
+    from engrain.domain.records import Caller, Event, Fact, Kind
     from engrain.domain.requests import Act, Request
     from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.search.index import SearchIndex
@@ -62,6 +62,9 @@ class Database(Protocol):
 
     def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
         """Lock the sessions and speakers of episodes that go, in the caller's scopes or in all of the tenant's."""
+
+    def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:
+        """Return the docs of new memories of a kind, ascending: above those of earlier ones, where clocks agree."""
 
     def clear_log(self, work: UnitOfWork) -> None:
         """Clear a file's log and keyword index of what this unit removes, once it is committed; a server vacuums."""

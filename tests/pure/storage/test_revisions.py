@@ -32,6 +32,8 @@ FROZEN = {
     ("mem_008", "postgres"): "3f4fdeb8619da69ed55aea8fed6743336170b3550fcc845926d873d86d83aa14",
     ("mem_009", "sqlite"): "472e918daec06043c96547050194de5c9e419dbf1b6a00cf100b1d8ed812ad23",
     ("mem_009", "postgres"): "0c86a66fa70bff36e419c2164fc2fe3ee30bf897a5728f6f06468d8bf6ff7db7",
+    ("mem_010", "sqlite"): "655c219733e788edc27d7c50118dca439a9e6f32acea81c490df07959b0a04d2",
+    ("mem_010", "postgres"): "54dd8f194426f4f008a37a3c8a40e5ce210adbb9fcdf6b571611d15780c6fba2",
 }
 
 
@@ -86,7 +88,11 @@ def test_a_revision_is_run_one_statement_at_a_time(dialect, revision):
     """Python's sqlite3 and PostgreSQL's prepared statements refuse several in one call."""
     found = migrations.statements(dialect, revision)
     assert all(sqlite3.complete_statement(statement) for statement in found)
-    assert "".join(found) == migrations.script(dialect, revision).rstrip("\n")
+    script = migrations.script(dialect, revision)
+    if not found:  # the other database alone changed
+        assert all(line.startswith("--") for line in script.splitlines())
+        return
+    assert "".join(found) == script.rstrip("\n")
     assert all(len(re.findall(r";$", statement, re.MULTILINE)) == 1 for statement in found)
 
 

@@ -20,6 +20,7 @@ from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
 from engrain.domain.items import IndexEntry, ItemAddress, ItemChange
 from engrain.domain.logs import LogAddress, NewEntry
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Caller, Entity, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
 from engrain.domain.runs.plans import Plan
@@ -290,7 +291,13 @@ def live(store: OneCall, world: World) -> dict[Ref, str]:  # noqa: C901  # one f
                 store.write_items(act, [item_of(place, entry)], ids=[f"item {id_}", f"old {id_}"])
             case Upkeep(verb=verb):
                 refs |= _keep_up(store, verb)
-    return refs | _refs_of_owners(store, world, range(min(refs, default=0) - 100, max(refs, default=0) + 100))
+    return refs | _refs_of_owners(store, world, [doc + step for doc in _docs(store) for step in (-1, 0, 1)])
+
+
+def _docs(store: OneCall) -> list[int]:
+    """The numbers of all memories that are there."""
+    kinds = ("episodes", "facts", "rules")
+    return store.extract(Extent(), lambda rows: [row["doc"] for kind in kinds for row in rows.rows(kind, exact=True)])
 
 
 def item_of(place: LogAddress, entry: str) -> ItemChange:
@@ -315,7 +322,7 @@ def _share(store: OneCall, world: World) -> None:
         store.create_pool(Act(caller=founder, at=NOON), pool, sorted({each.agent for each in others}), {})
 
 
-def _refs_of_owners(store: OneCall, world: World, refs: range) -> dict[Ref, str]:
+def _refs_of_owners(store: OneCall, world: World, refs: Sequence[Ref]) -> dict[Ref, str]:
     """Those too that left the searches before anybody asked for a vector: each as its owner loads it."""
     found: dict[Ref, str] = {}
     for caller in world.callers:

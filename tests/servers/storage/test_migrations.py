@@ -112,8 +112,6 @@ def test_alembic_builds_the_schema_that_engrain_builds(database, tmp_path):
         for table in reversed(database.columns()):
             if not table.startswith("memory_words_"):
                 db.execute(f"DROP TABLE IF EXISTS {table}" + (" CASCADE" if database.name == "postgres" else ""))
-        if database.name == "postgres":
-            db.execute("DROP SEQUENCE memory_docs, memory_namespaces")
     database.open().close()
     assert catalogue(database) == theirs
 

@@ -151,7 +151,9 @@ class EmbeddingQueue:
             if waiting:
                 with metrics.timed("embed_seconds"):
                     vectors = self._embedder.embed([memory.text for memory in waiting], role="document")
-                self._store.attach([memory.ref for memory in waiting], vectors)
+                self._store.attach(
+                    [memory.ref for memory in waiting], vectors, tenants=[memory.tenant_id for memory in waiting]
+                )
                 metrics.count("memories_embedded", len(waiting))
             return settled, len(waiting)
 

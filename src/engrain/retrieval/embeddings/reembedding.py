@@ -83,7 +83,8 @@ class _VersionBuilder:
         self._embedder = embedder
         self._version = version
         self._progress = progress
-        self._refused: dict[Ref, str] = {}  # the memories whose text the engine does not take, by their handles
+        # The memories whose text the engine does not take, by tenant and handle.
+        self._refused: dict[tuple[str, Ref], str] = {}
 
     def finish(self) -> None:
         """Make all that are missing now, those of memories that are written meanwhile included.
@@ -96,7 +97,7 @@ class _VersionBuilder:
             missing = self._store.inspect(
                 None, embedding_versions.find_unembedded, _LOOK_AHEAD + len(self._refused), self._version.version
             )
-            fresh = [memory for memory in missing if memory.ref not in self._refused]
+            fresh = [memory for memory in missing if (memory.tenant_id, memory.ref) not in self._refused]
             for first in range(0, len(fresh), BATCH):
                 self._make(fresh[first : first + BATCH])
             if not fresh and not settled:
@@ -109,7 +110,8 @@ class _VersionBuilder:
         made = self._embed(batch)
         if made:
             rows = np.array([row for _, row in made], np.float32)
-            self._store.attach([memory.ref for memory, _ in made], rows, version=self._version.version)
+            tenants = [memory.tenant_id for memory, _ in made]
+            self._store.attach([memory.ref for memory, _ in made], rows, version=self._version.version, tenants=tenants)
         self.embedded += len(made)
         metrics.count("memories_embedded", len(made))
         if self._progress is not None and made:
@@ -128,7 +130,7 @@ class _VersionBuilder:
         except EngineUnavailable:
             if len(batch) == 1:
                 self._embedder.embed([_HARMLESS], role="document")
-                self._refused[batch[0].ref] = batch[0].id
+                self._refused[batch[0].tenant_id, batch[0].ref] = batch[0].id
                 return []
             half = len(batch) // 2
             return self._embed(batch[:half]) + self._embed(batch[half:])

@@ -110,7 +110,9 @@ class SqlExtraction:
         """Return the columns that order the rows of a table, which have an index in this database."""
         if name not in {*MEMORIES, DEPARTURES, VECTORS}:
             return tuple(TABLES[name].key)
-        return ("doc",) if exact or self.tx.dialect.name == "sqlite" else ("tenant_id", "doc")
+        if self.tx.dialect.name == "sqlite":
+            return ("doc",)
+        return ("doc", "tenant_id") if exact else ("tenant_id", "doc")
 
     def _expression(self, name: str, column: str) -> str:
         """Select a column; one that refers to a memory, or of a user to an entity, outside of the extent is None."""

@@ -6,6 +6,7 @@ import base64
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from engrain.storage.backup.tables import DEPARTURES, KEYS, MEMORIES, TABLES, VE
 from engrain.storage.dialects import as_json
 from engrain.storage.entities import registry
 from engrain.storage.filters import HAS_BEGUN, IS_LEFT
+from engrain.storage.rows import KIND_TABLES
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from engrain.storage.rows import ColumnType
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Transaction
+
+_KINDS = {table: kind for kind, table in KIND_TABLES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +169,10 @@ class SqlRestoration:
         if name == "facts" and KEYS[0] not in new[0]:
             new = [{**row, **dict(zip(KEYS, _stored_key(row), strict=True))} for row in new]
         if "doc" not in new[0]:
-            docs = sorted(doc for (doc,) in self.tx.rows("next_docs", count=len(new)))
+            docs = self.backend.number_docs(self.tx, _KINDS[name], len(new))
             new = [{**row, "doc": doc} for doc, row in zip(docs, new, strict=True)]
-        else:
-            docs = [row["doc"] for row in new]
-            self.tx.run("use_docs", first=min(docs), last=max(docs))
+        elif self.tx.dialect.name == "sqlite":  # a server leaves nothing for later, and numbers by the time
+            self.tx.run("use_docs", first=min(row["doc"] for row in new))
         added = self._insert(name, new)
         if name == "episodes":
             spoke = sorted({(row["tenant_id"], row["scope"], row["speaker"]) for row in new if row["speaker"]})
@@ -197,13 +200,15 @@ class SqlRestoration:
             return 0
         tx, columns = self.tx, TABLES[name].columns
         insertion = f"INSERT INTO {name} ({', '.join(columns)})"
+        # A doc that somebody else drew is no free key either, but is no row to leave out: it is drawn again.
+        free = f"ON CONFLICT ({', '.join(TABLES[name].key)}) DO NOTHING"
         if tx.dialect.json_rows:
             given = f"SELECT {', '.join(columns)} FROM {tx.dialect.json_rows.format(table=name)}"  # noqa: S608  # names of the schema
-            return int(tx.db.execute(f"{insertion} {given} ON CONFLICT DO NOTHING", [as_json(rows)]).rowcount)
+            return int(tx.db.execute(f"{insertion} {given} {free}", [as_json(rows)]).rowcount)
         bound = ", ".join(f":{column}" for column in columns)
         before = tx.db.total_changes()  # type: ignore[attr-defined]  # apsw's
         values = [_bind(row, columns, tx.dialect) for row in rows]
-        tx.db.cursor().executemany(f"{insertion} VALUES ({bound}) ON CONFLICT DO NOTHING", values)
+        tx.db.cursor().executemany(f"{insertion} VALUES ({bound}) {free}", values)
         return int(tx.db.total_changes() - before)  # type: ignore[attr-defined]  # apsw's
 
     def _take_out(self, rows: Sequence[Row]) -> int:
@@ -213,12 +218,12 @@ class SqlRestoration:
         """
         self.backend.index_all(self.tx)
         docs = self._docs(rows)
-        for doc, memory in sorted(selection.load_docs(self.tx, docs.values(), {tenant for tenant, _ in docs}).items()):
+        memories = selection.load_of_tenants(self.tx, [(tenant, doc) for (tenant, _), doc in docs.items()])
+        for (tenant_id, doc), memory in sorted(memories.items(), key=itemgetter(0)):
             assert isinstance(memory, Episode)
-            index = self._index(memory.tenant_id)
             at = memory.expires_at or memory.created_at
-            index.take_out(self.tx, memory.tenant_id, [doc], turns=[memory], at=at)
-            self.tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
+            self._index(tenant_id).take_out(self.tx, tenant_id, [doc], turns=[memory], at=at)
+            self.tx.run("erase_vectors", tenant_id=tenant_id, doc=doc)
         return len(docs)
 
     def _attach(self, rows: Sequence[Row]) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import zlib
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from engrain.domain.ids import NumberSource
+from engrain.domain.records import KINDS
 from engrain.domain.requests import Health
 from engrain.errors import IntegrityViolated, StorageError
 from engrain.storage.postgres import compaction, health, keywords, schema, vectors
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.maintenance.vitals import PoolVitals
-    from engrain.domain.records import EmbeddingVersion, Fact
+    from engrain.domain.records import EmbeddingVersion, Fact, Kind
     from engrain.domain.requests import Request
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.postgres.connections import Connection
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _MOST_RACES = 5
+# Of all stores of this process. A kind of its own, since the unique keys that find out an accident are those of tables.
+_DOCS = NumberSource(lambda: datetime.now(UTC))
 _QUEUES = 256  # of a tenant, for the places of its facts
 
 
@@ -76,6 +81,7 @@ class PostgresBackend:
         self.location = self._connections.location
         self.version: int | None = None
         self.turns = TurnCache(cache_bytes // BYTES_PER_TURN)
+        self.docs = _DOCS
         self._growth = PlannerStatistics(every=100)
         try:
             self.created = schema.prepare(self._connections, PostgresIndex) == ""
@@ -169,6 +175,9 @@ class PostgresBackend:
         also = candidates.NONE.docs if also is None else also
         return vectors.find_nearest(snapshot, request, where, vector, limit=limit, also=also, **sizes)
 
+    def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:  # noqa: ARG002  # without the server
+        return self.docs.several(count, kind=KINDS.index(kind))
+
     def new_index(self) -> PostgresIndex:
         return PostgresIndex(self._growth)
 
@@ -192,9 +201,15 @@ class PostgresBackend:
         tx.run("lock_versions")
 
     def attach_vectors(
-        self, tx: Transaction, docs: Sequence[int], rows: NDArray[np.float32], version: EmbeddingVersion
+        self,
+        tx: Transaction,
+        docs: Sequence[int],
+        rows: NDArray[np.float32],
+        version: EmbeddingVersion,
+        *,
+        tenants: Sequence[str] | None,
     ) -> None:
-        vectors.attach_vectors(tx, docs, rows, version)
+        vectors.attach_vectors(tx, docs, rows, version, tenants=tenants)
 
     def drop_vector_indexes(self, tx: Transaction) -> None:
         vectors.drop_indexes(tx)

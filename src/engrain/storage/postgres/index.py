@@ -5,6 +5,8 @@ All of it is written with the memory, in one transaction: nothing is left for la
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 _WAITS, _GONE = 1, 3
+_NAMESPACE_BYTES, _MOST_NUMBERS = 5, 20
 
 
 class PostgresIndex:
@@ -157,9 +160,24 @@ class PostgresIndex:
     def _namespace_of(self, tx: Transaction, memory: MemoryRecord) -> int:
         """Return the number of the memory's (tenant, kind, scope), reserved on first use."""
         key = {"tenant_id": memory.tenant_id, "kind": memory.kind, "scope": memory.scope}
-        found = tx.one("find_namespace", **key) or tx.one("add_namespace", **key) or tx.one("find_namespace", **key)
-        assert found is not None
-        return int(found[0])
+        for attempt in range(_MOST_NUMBERS):
+            found = tx.one("find_namespace", **key)
+            if found is None:
+                number = draw_namespace(memory.tenant_id, memory.kind, memory.scope, attempt=attempt)
+                found = tx.one("add_namespace", **key, namespace=number)
+            if found is not None:
+                return int(found[0])
+        raise AssertionError(f"no number is free for {memory.kind}s of a scope")
+
+
+def draw_namespace(tenant_id: str, kind: Kind, scope: str, *, attempt: int) -> int:
+    """Return a number for a namespace: the same on every server, and of 40 bits, as it is part of every word.
+
+    Two scopes of one tenant have one number once in a million million, and then one of them takes its next. Two tenants
+    may have the same: each statement names the tenant, and words in common cost a search a look at them alone.
+    """
+    named = json.dumps([tenant_id, kind, scope, attempt]).encode()
+    return int.from_bytes(hashlib.blake2b(named, digest_size=_NAMESPACE_BYTES).digest())
 
 
 def own_code(namespace: int, term: str) -> str:

@@ -1,15 +1,7 @@
--- next_doc --
--- Reserve the next doc, in the order memories arrive
-SELECT nextval('memory_docs');
-
--- next_docs --
--- Reserve the next docs
-SELECT nextval('memory_docs') FROM generate_series(1, :count);
-
 -- prepare_episode --
--- Prepare a new episode, where its id is not taken by any kind or by a tombstone: its doc, the number after
+-- Prepare a new episode, where its id is not taken by any kind or by a tombstone: no doc, the number after
 -- its session's last turn (0 without a session), and whether its speaker is known there, and stays known until the end
--- of the transaction. Whoever has the turn writes this session alone until then, so docs ascend with turns
+-- of the transaction. Whoever has the turn writes this session alone until then, so docs ascend with turns if clocks agree
 WITH taken AS (
     SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND id = :id
     UNION ALL SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id
@@ -27,7 +19,7 @@ WITH taken AS (
     SELECT turn FROM turned
     UNION ALL SELECT 0 WHERE CAST(:session AS text) IS NULL AND NOT EXISTS (SELECT 1 FROM taken)
 )
-SELECT nextval('memory_docs'), turn, EXISTS (
+SELECT NULL, turn, EXISTS (
         SELECT 1 FROM speakers
         WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker AND turn IS NOT NULL FOR KEY SHARE
     ),
@@ -92,9 +84,8 @@ UPDATE sessions_consolidations SET last_turn = (
 WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session;
 
 -- add_namespace --
--- Number a tenant's kind and scope, unless it has a number
-INSERT INTO namespaces (tenant_id, kind, scope, namespace)
-VALUES (:tenant_id, :kind, :scope, nextval('memory_namespaces'))
+-- Number a tenant's kind and scope, unless it has a number or another of the tenant's has this one
+INSERT INTO namespaces (tenant_id, kind, scope, namespace) VALUES (:tenant_id, :kind, :scope, :namespace)
 ON CONFLICT DO NOTHING RETURNING namespace;
 
 -- find_namespace --
@@ -286,12 +277,13 @@ ORDER BY doc LIMIT :limit;
 SELECT 1 FROM embedding_versions WHERE tenant_id = '' FOR SHARE;
 
 -- entries_of --
--- Find tenants and namespaces of some docs that are searched
-SELECT doc, tenant_id, namespace FROM memory_index WHERE doc IN :docs AND state < 3;
+-- Find tenants and namespaces of some docs that are searched, of some tenants or of all
+SELECT doc, tenant_id, namespace FROM memory_index
+WHERE doc IN :docs AND (CAST(:tenants AS text[]) IS NULL OR tenant_id IN :tenants) AND state < 3;
 
 -- lock_entries --
 -- Lock some docs of known tenants that are searched
-SELECT doc FROM memory_index WHERE tenant_id IN :tenants AND doc IN :docs AND state < 3
+SELECT doc, tenant_id FROM memory_index WHERE tenant_id IN :tenants AND doc IN :docs AND state < 3
 ORDER BY tenant_id, doc FOR NO KEY UPDATE;
 
 -- add_vectors --
@@ -304,11 +296,21 @@ ORDER BY doc ON CONFLICT DO NOTHING;
 
 -- remove_vectors --
 -- Remove vectors whose memories went meanwhile
-DELETE FROM memory_vectors WHERE tenant_id IN :tenants AND version = :version AND doc IN :docs;
+DELETE FROM memory_vectors
+WHERE tenant_id IN :tenants AND version = :version AND doc IN :docs
+    AND EXISTS (
+        SELECT 1 FROM unnest(CAST(:tenants AS text[]), CAST(:docs AS bigint[])) AS those (tenant_id, doc)
+        WHERE those.tenant_id = memory_vectors.tenant_id AND those.doc = memory_vectors.doc
+    );
 
 -- are_embedded --
 -- Mark memories as embedded by the active version
-UPDATE memory_index SET state = 2 WHERE tenant_id IN :tenants AND doc IN :docs AND state = 1;
+UPDATE memory_index SET state = 2
+WHERE tenant_id IN :tenants AND doc IN :docs AND state = 1
+    AND EXISTS (
+        SELECT 1 FROM unnest(CAST(:tenants AS text[]), CAST(:docs AS bigint[])) AS those (tenant_id, doc)
+        WHERE those.tenant_id = memory_index.tenant_id AND those.doc = memory_index.doc
+    );
 
 -- mark_embedded --
 -- Mark memories as embedded or not, after another version became active
@@ -440,10 +442,6 @@ SELECT count(*) FROM namespaces LEFT JOIN (
     WHERE state < 3 GROUP BY tenant_id, namespace
 ) AS held USING (tenant_id, namespace)
 WHERE namespaces.memories <> coalesce(held.memories, 0) OR namespaces.words <> coalesce(held.words, 0);
-
--- use_docs --
--- Note the docs of memories of another database: new ones are numbered after the last
-SELECT setval('memory_docs', greatest(CAST(:last AS bigint), (SELECT last_value FROM memory_docs)));
 
 -- restore_sessions --
 -- Record how far each session has come, as its episodes say

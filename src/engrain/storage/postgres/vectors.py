@@ -7,7 +7,7 @@ holds half-precision copies, which choose candidates and score nothing.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psycopg.errors import LockNotAvailable
@@ -120,26 +120,34 @@ class VectorSearch:
 
 
 def attach_vectors(
-    tx: Transaction, docs: Sequence[int], vectors: NDArray[np.float32], version: EmbeddingVersion
+    tx: Transaction,
+    docs: Sequence[int],
+    vectors: NDArray[np.float32],
+    version: EmbeddingVersion,
+    *,
+    tenants: Sequence[str] | None,
 ) -> None:
     """Give memories their vectors, without making whoever writes those memories wait for the index.
 
     Their places are held at the end alone: who retires a memory before that is seen then, who does it after sees these.
     """
-    first = {doc: place for place, doc in reversed(list(enumerate(docs)))}
-    places = tx.rows("entries_of", docs=list(first))
-    if not places or version.state == "retired":
+    owners: Sequence[str | None] = tenants or [None] * len(docs)
+    first = {place: row for row, place in reversed(list(enumerate(zip(owners, docs, strict=True))))}
+    entries = tx.rows("entries_of", docs=list({*docs}), tenants=None if tenants is None else list({*tenants}))
+    rows = {(tenant, doc): first.get((tenant if tenants else None, doc)) for doc, tenant, _ in entries}
+    found = [(doc, tenant, namespace) for doc, tenant, namespace in entries if rows[tenant, doc] is not None]
+    if not found or version.state == "retired":
         return
-    found = {"docs": [doc for doc, _, _ in places], "tenants": [tenant for _, tenant, _ in places]}
-    embeddings = [vectors[first[doc]] for doc in found["docs"]]
-    namespaces = [namespace for _, _, namespace in places]
-    tx.run("add_vectors", **found, version=version.version, namespaces=namespaces, embeddings=embeddings)
-    locked = {doc for (doc,) in tx.rows("lock_entries", **found)}
-    lost = [doc for doc in found["docs"] if doc not in locked]
+    places = _columns_of([(tenant, doc) for doc, tenant, _ in found])
+    embeddings = [vectors[rows[tenant, doc]] for doc, tenant, _ in found]
+    namespaces = [namespace for *_, namespace in found]
+    tx.run("add_vectors", **places, version=version.version, namespaces=namespaces, embeddings=embeddings)
+    locked = {(tenant, doc) for doc, tenant in tx.rows("lock_entries", **places)}
+    lost = [(tenant, doc) for doc, tenant, _ in found if (tenant, doc) not in locked]
     if lost:
-        tx.run("remove_vectors", tenants=found["tenants"], version=version.version, docs=lost)
+        tx.run("remove_vectors", **_columns_of(lost), version=version.version)
     if version.state == "active":
-        tx.run("are_embedded", **found)
+        tx.run("are_embedded", **places)
 
 
 def restore_vectors(tx: Transaction, rows: Sequence[Row]) -> None:
@@ -149,8 +157,12 @@ def restore_vectors(tx: Transaction, rows: Sequence[Row]) -> None:
     active = embedding_versions.find_active(tx)
     embedded = [row for row in rows if active is not None and row["version"] == active.version]
     if embedded:
-        tenants = sorted({row["tenant_id"] for row in embedded})
-        tx.run("are_embedded", tenants=tenants, docs=[row["doc"] for row in embedded])
+        tx.run("are_embedded", **_columns_of([(row["tenant_id"], row["doc"]) for row in embedded]))
+
+
+def _columns_of(pairs: Sequence[tuple[str, int]]) -> dict[str, list[Any]]:
+    """Make a column of tenants and one of docs, side by side."""
+    return {"tenants": [tenant for tenant, _ in pairs], "docs": [doc for _, doc in pairs]}
 
 
 def add_index(tx: Transaction, version: EmbeddingVersion) -> None:

@@ -39,10 +39,10 @@ def _count_waiting(tx: Transaction) -> tuple[int, datetime | None]:
     if not docs:
         return 0, None
     bound = {"docs": tx.dialect.listed([min(docs)])}
-    # A doc is unique over the tables; on PostgreSQL its tenant is known to the index alone.
+    # A doc is unique within its tenant over the tables; on PostgreSQL the tenant is known to the index alone.
     one = "SELECT created_at FROM {0} WHERE doc IN :docs"
     if tx.dialect.name == "postgres":
-        one += " AND tenant_id = (SELECT tenant_id FROM memory_index WHERE doc IN :docs)"
+        one += " AND tenant_id IN (SELECT tenant_id FROM memory_index WHERE doc IN :docs AND state = 1)"
     found = tx.ask(" UNION ALL ".join(one.format(table) for table in KIND_TABLES.values()), bound)
     return len(docs), min((tx.dialect.moment(at) for (at,) in found), default=None)
 

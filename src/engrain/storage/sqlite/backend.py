@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.maintenance.backups import Row
-    from engrain.domain.records import EmbeddingVersion, Fact
+    from engrain.domain.records import EmbeddingVersion, Fact, Kind
     from engrain.domain.requests import Request
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.search.candidates import RankedDocs
@@ -188,6 +188,9 @@ class SqliteBackend:
     def _has_written(self, snapshot: Snapshot) -> bool:
         return isinstance(snapshot, UnitOfWork) and self._connections.count_changes() != self._changes_before
 
+    def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:  # noqa: ARG002  # one row of numbers
+        return sorted(doc for (doc,) in tx.rows("next_docs", count=count))
+
     def new_index(self) -> index.SqliteIndex:
         return self._index
 
@@ -214,7 +217,13 @@ class SqliteBackend:
         """There is one writer at a time."""
 
     def attach_vectors(
-        self, tx: Transaction, docs: Sequence[int], rows: NDArray[np.float32], version: EmbeddingVersion
+        self,
+        tx: Transaction,
+        docs: Sequence[int],
+        rows: NDArray[np.float32],
+        version: EmbeddingVersion,
+        *,
+        tenants: Sequence[str] | None,  # noqa: ARG002  # a doc is unique in the file
     ) -> None:
         first = index.take_numbers(tx, "change", len(docs))
         placed = zip(range(first, first + len(docs)), docs, rows, strict=True)

@@ -77,9 +77,7 @@ class SqliteIndex:
         listed = tx.dialect.listed(leaving)
         tx.run("take_out", docs=listed)
         tx.run("count_rewrites", docs=listed)
-        # Each doc's change is a number of its own, as far from the first as the doc is from the least.
-        first = take_numbers(tx, "change", max(leaving) - min(leaving) + 1)
-        tx.run("take_out_vectors", docs=listed, change=first - min(leaving))
+        tx.run("take_out_vectors", docs=listed, change=take_numbers(tx, "change", len(leaving)))
         for turn in turns:
             for words in load_words_around(tx, [turn], at_hand={}, now=at).values():
                 _index_again(tx, dict.fromkeys(words, find_or_add_namespace(tx, turn)), words)

@@ -38,15 +38,6 @@ SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind A
 -- Number a tenant's kind and scope
 INSERT INTO namespaces (tenant_id, kind, scope, namespace) VALUES (:tenant_id, :kind, :scope, :namespace);
 
--- next_doc --
--- Find the number after every doc ever used
-SELECT 1 + max(
-    ifnull((SELECT max(doc) FROM episodes), 0),
-    ifnull((SELECT max(doc) FROM facts), 0),
-    ifnull((SELECT max(doc) FROM rules), 0),
-    ifnull((SELECT max(doc) FROM memory_index), 0)
-);
-
 -- prepare_episode --
 -- Prepare a new episode, where its id is not taken by any kind or by a tombstone: its doc, the number after
 -- its session's last turn (live or not; 0 without a session), whether its speaker is known there, and whether it
@@ -197,10 +188,11 @@ UPDATE memory_vectors SET gone = 0, change = :change WHERE doc = :doc AND embedd
 );
 
 -- take_out_vectors --
--- Take vectors out of the search
-UPDATE memory_vectors SET gone = 1, change = :change + doc WHERE doc IN :docs AND version IN (
-    SELECT version FROM embedding_versions WHERE tenant_id = ''
-);
+-- Take vectors out of the search, each doc with a change of its own
+UPDATE memory_vectors SET gone = 1, change = :change + leaving.place FROM (
+    SELECT value AS doc, row_number() OVER () - 1 AS place FROM EACH :docs
+) AS leaving
+WHERE memory_vectors.doc = leaving.doc AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
 -- erase_vectors --
 -- Erase its vectors; their rows stay empty, so that every process notices

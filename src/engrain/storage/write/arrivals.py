@@ -289,6 +289,8 @@ def _arrive(work: UnitOfWork, episode: Episode) -> tuple[int, Episode] | None:
     if found is None:
         return None
     doc, turn, knows_speaker, is_reopened = found
+    if doc is None:  # of a server, which numbers none
+        [doc] = work.backend.number_docs(work, "episode", 1)
     if speaker is not None and not knows_speaker:
         work.run("add_speaker", **place, speaker=speaker)
     if is_reopened:
@@ -330,12 +332,11 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
 
 
 def _insert(work: UnitOfWork, memory: Fact | Rule) -> int:
-    found = work.one("next_doc")
-    assert found is not None
+    [doc] = work.backend.number_docs(work, memory.kind, 1)
     rows, table = work.statements.records.kinds[memory.kind], KIND_TABLES[memory.kind]
     further = batches.key_columns(memory) if isinstance(memory, Fact) else {}
-    work.add(rows, table, memory, doc=found[0], **further)
-    return int(found[0])
+    work.add(rows, table, memory, doc=doc, **further)
+    return doc
 
 
 def _check_source(work: UnitOfWork, memory: Fact | Rule) -> None:

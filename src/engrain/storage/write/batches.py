@@ -34,7 +34,7 @@ def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, 
     if not new:
         return {}
     stored = _number_turns(work, new)
-    docs = sorted(doc for (doc,) in work.rows("next_docs", count=len(new)))
+    docs = work.backend.number_docs(work, "episode", len(new))
     _add_speakers(work, new)
     asking = [question_share(episode.content) for episode in new]
     work.add_each(work.statements.records.kinds["episode"], "episodes", stored, doc=docs, asking=asking)
@@ -72,7 +72,7 @@ def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
 def insert_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> dict[int, MemoryRecord]:
     """Insert facts, or rules, that `find_plain` found, each with its event; returns them by doc, in their order."""
     kind = memories[0].kind
-    docs = sorted(doc for (doc,) in work.rows("next_docs", count=len(memories)))
+    docs = work.backend.number_docs(work, kind, len(memories))
     keys = [key_columns(memory) for memory in memories if isinstance(memory, Fact)]
     further = {name: [key[name] for key in keys] for name in (keys[0] if keys else ())}
     work.add_each(work.statements.records.kinds[kind], KIND_TABLES[kind], memories, doc=docs, **further)

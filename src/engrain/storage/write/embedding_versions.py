@@ -86,10 +86,16 @@ def find_unembedded(tx: Transaction, limit: int, version: int | None = None) -> 
         rows = tx.rows("unembedded", limit=limit)
     else:
         rows = tx.rows("without_vector", limit=limit, version=require_version(tx, version).version)
-    docs = [row[0] for row in rows]
-    tenants = [tenant for row in rows for tenant in row[1:]]  # where a database finds memories by their tenant
-    found = selection.load_docs(tx, docs, tenants or None)
-    return [Unembedded(ref=doc, id=found[doc].id, text=embedding_text(found[doc])) for doc in docs if doc in found]
+    if tx.dialect.name == "sqlite":  # where a doc is one memory's
+        loaded = sorted(selection.load_docs(tx, [doc for (doc,) in rows]).items())
+        waiting = {(memory.tenant_id, doc): memory for doc, memory in loaded}
+    else:
+        found = selection.load_of_tenants(tx, [(tenant_id, doc) for doc, tenant_id in rows])
+        waiting = {(tenant_id, doc): found[tenant_id, doc] for doc, tenant_id in rows if (tenant_id, doc) in found}
+    return [
+        Unembedded(ref=doc, tenant_id=tenant_id, id=memory.id, text=embedding_text(memory))
+        for (tenant_id, doc), memory in waiting.items()
+    ]
 
 
 def switch_version(tx: Transaction, act: Act, version: int, ids: Callable[[], str]) -> bool:

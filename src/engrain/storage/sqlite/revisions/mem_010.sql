@@ -1,0 +1,2 @@
+-- Numbers without sequences: on a server alone. One process writes a file at a time, so its docs and namespaces stay the
+-- next free numbers, which are short in the keyword index.
