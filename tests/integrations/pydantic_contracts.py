@@ -20,6 +20,7 @@ from pydantic_ai_harness.memory import Memory as MemoryCapability
 
 from engrain import AsyncMemory, Memory
 from engrain.integrations.pydantic_ai import EngrainMemoryStore
+from engrain.integrations.pydantic_ai_memory import EngrainMemory
 
 PATHS = ("a/main/MEMORY.md", "a/main/notes.md", "a/x.md", "b/main/MEMORY.md", "top.md", "../x", "a//b", "")
 TEXTS = ("", "coffee", "Ana likes strong coffee in the morning", "ä 🎉\0", "x" * 50)
@@ -123,9 +124,40 @@ async def race(memory):
     assert sorted(mutation.replayed for mutation in await asyncio.gather(*same)) == [False, *[True] * 5]
 
 
+async def check_capability(memory):
+    """A run begins with what is known of its prompt, has tools, and is stored; users are apart."""
+    seen = []
+
+    def answer(messages, info):
+        seen.append((info.instructions or "", sorted(tool.name for tool in info.function_tools)))
+        if len(seen) == 2:
+            return ModelResponse(parts=[ToolCallPart("recall", {"query": "What does Ana drink?"})])
+        if len(seen) == 3:
+            [told] = [part.content for part in messages[-1].parts]
+            assert "I like strong coffee." in {found["content"] for found in told}
+            return ModelResponse(parts=[ToolCallPart("remember", {"content": "Ana drinks coffee"})])
+        return ModelResponse(parts=[TextPart("Noted.")])
+
+    capability = EngrainMemory(AsyncMemory(memory), agent="assistant", user=lambda ctx: ctx.deps)
+    agent = Agent(FunctionModel(answer), deps_type=str, capabilities=[capability])
+    await agent.run("I like strong coffee.", deps="ana")
+    memory.flush()
+    await agent.run("What coffee do I like?", deps="ana")
+    await agent.run("What coffee do I like?", deps="bo")
+    assert [tools for _, tools in seen] == [["recall", "remember"]] * len(seen)
+    assert ["I like strong coffee." in told for told, _ in seen] == [False, True, True, True, False]
+    ana = memory.agent("assistant", user="ana")
+    assert [fact.content for fact in ana.facts().items] == ["Ana drinks coffee"]
+    assert len(ana.list("episode").items) == 4
+    assert len(memory.agent("assistant", user="bo").list("episode").items) == 2
+    capability.close()  # which did not open it
+    assert ana.facts().items
+
+
 async def main(location):
     with Memory.open(location) as memory:
         await use(memory)
+        await check_capability(memory)
     with Memory.open(location, embedder="none") as memory:
         for number, one in enumerate((memory, AsyncMemory(memory))):
             store = EngrainMemoryStore(one, agent=f"agent {number}")

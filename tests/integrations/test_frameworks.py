@@ -17,6 +17,7 @@ PACKAGES = {
     "langgraph": ["langgraph", "langgraph-checkpoint"],
     "openai": ["openai-agents"],
     "anthropic": ["anthropic"],
+    "langchain": ["langchain-core", "langchain-tests"],
     "pydantic": ["pydantic-ai-harness", "pydantic-ai-slim[openai]"],
 }
 COFFEE = "I like strong coffee."
@@ -75,6 +76,9 @@ def test_the_program_of_the_page_runs(framework, tmp_path):
             assert told == f"Noted.\nana.md {COFFEE}\n"
             assert asked[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
             assert "File created successfully at: /memories/ana.md" in str(asked[1]["messages"][-1])
+        case "langchain":
+            told, _ = program(framework, tmp_path, [])
+            assert told == "I like strong coffee. monday\nNoted.\n"
         case "pydantic":
             replies = [openai(("write_memory", {"content": COFFEE})), openai("Noted."), openai("Coffee.")]
             told, asked = program(framework, tmp_path, replies, OPENAI_BASE_URL="/v1")

@@ -33,7 +33,8 @@ class AgentConnection:
         opened = Memory.open(memory) if isinstance(memory, str | Path) else None
         used: Any = opened or memory
         self._opened = opened
-        self.agent: Agent = getattr(used, "wrapped", used).agent(agent, user=user, session=session)
+        self.memory: Memory = getattr(used, "wrapped", used)
+        self.agent: Agent = self.memory.agent(agent, user=user, session=session)
 
     async def call(
         self, method: Callable[_Parameters, _Answer], *args: _Parameters.args, **options: _Parameters.kwargs

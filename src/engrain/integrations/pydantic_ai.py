@@ -165,7 +165,7 @@ class EngrainMemoryStore:
             return receipt
         found = self._find(path)
         if (None if found is None else found.value["version"]) != expected_version:
-            raise MemoryConflictError(f"memory path {path!r} changed before it could be written")
+            return self._resolve_conflict(path, operation)
         mutation = MemoryMutation(
             version=None if value is None else value["version"], replayed=False, existed=found is not None
         )
@@ -183,11 +183,19 @@ class EngrainMemoryStore:
             changes.append({**receipt_address, "value": told, "ttl_s": _RECEIPT_TTL_S, "expected_version": 0})
         try:
             self._store.write(changes)
-        except VersionConflict as error:  # somebody else was first: perhaps with this very operation
-            if operation is not None and (receipt := self._find_receipt(operation)) is not None:
-                return receipt
-            raise MemoryConflictError(f"memory path {path!r} changed before it could be written") from error
+        except VersionConflict:
+            return self._resolve_conflict(path, operation)
         return mutation
+
+    def _resolve_conflict(self, path: str, operation: MemoryOperation | None) -> MemoryMutation:
+        """Return the receipt of whoever was first with this very operation.
+
+        Raises:
+            MemoryConflictError: it was another one.
+        """
+        if operation is not None and (receipt := self._find_receipt(operation)) is not None:
+            return receipt
+        raise MemoryConflictError(f"memory path {path!r} changed before it could be written")
 
     def _list(self, prefix: str) -> list[str]:
         """List all paths that begin so."""

@@ -27,7 +27,16 @@ def test_every_row_has_its_route_and_every_route_its_row():
 def test_a_post_that_reads_has_its_question_in_the_body():
     """For questions are long; whatever else reads is a GET, and nothing that writes is."""
     posts = {verb.name for verb in VERBS if verb.effect == "reads" and not verb.route.startswith("GET")}
-    questions = {"recall", "context", "messages", "route", "entities.resolve", "notes.search", "pools.query"}
+    questions = {
+        "recall",
+        "context",
+        "messages",
+        "route",
+        "entities.resolve",
+        "notes.search",
+        "pools.query",
+        "store.search",
+    }
     assert posts == {*questions, "hooks.session_start"}
     assert [verb.name for verb in VERBS if verb.effect != "reads" and verb.route.startswith("GET")] == []
 

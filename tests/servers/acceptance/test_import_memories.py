@@ -136,6 +136,7 @@ def test_an_export_is_read_back_and_says_the_same(tmp_path, kind):
             "fact": report.kinds["fact"] + report.kinds["note"],
             "rule": report.kinds["rule"],
             "log": report.kinds["log"],
+            "item": report.kinds["item"],
         }
         assert read.broken == ()
         memory.export(tmp_path / "zoe.jsonl", agent="zoe", tenant="acme")

@@ -1,0 +1,120 @@
+"""Capability of Pydantic AI: an agent that recalls before it answers, remembers what was said, and has tools for both.
+
+https://github.com/pydantic/pydantic-ai, `pydantic_ai.capabilities.AbstractCapability`.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai import RunContext  # noqa: TC002  # the tools' schemas are read from their annotations
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.toolsets import FunctionToolset
+
+from engrain.integrations.connection import AgentConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pydantic_ai.run import AgentRunResult
+
+    from engrain.agent.agent import Agent
+    from engrain.aio import AsyncMemory
+    from engrain.service import Memory
+
+_INSTRUCTIONS = (
+    "You have a long-term memory. Recall before you say that you do not know something about the user or their past; "
+    "remember what will matter in later conversations."
+)
+
+
+class EngrainMemory(AbstractCapability[Any]):
+    """Gives an agent a memory: `Agent(model, capabilities=[EngrainMemory("agent.db")])`.
+
+    A run begins with a context block for its prompt, within `budget_tokens` (0 for none), has the tools `recall` and
+    `remember`, and ends by storing prompt and answer, unless `observe` is false. `user` names the end user, or tells
+    it from the context of a run. A memory that is out of reach fails no run: the block is left out, and turns wait.
+    """
+
+    def __init__(
+        self,
+        memory: Memory | AsyncMemory | str | Path,
+        *,
+        agent: str | None = None,
+        user: str | Callable[[RunContext[Any]], str | None] | None = None,
+        budget_tokens: int = 800,
+        observe: bool = True,
+    ) -> None:
+        """Use an open memory, or open the one at a location, which `close` closes then."""
+        super().__init__()
+        self._connection = AgentConnection(memory, agent=agent)
+        self._memory = self._connection.memory
+        self._agent_name = agent
+        self._user = user
+        self._budget_tokens = budget_tokens
+        self._observe = observe
+        self._block = ""
+
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
+        """Return None: a memory is open, and no part of a specification."""
+        return None
+
+    async def for_run(self, ctx: RunContext[Any]) -> EngrainMemory:
+        """Return the capability of one run, with the context block for its prompt."""
+        own = copy.copy(self)
+        prompt = _text(ctx.prompt)
+        if prompt and self._budget_tokens:
+            hooks = self._agent(ctx).hooks
+            block = await self._connection.call(hooks.session_start, prompt, budget_tokens=self._budget_tokens)
+            own._block = block.text  # noqa: SLF001  # of the same class
+        return own
+
+    def get_instructions(self) -> str:
+        """Return what to do with the memory, and the context block."""
+        return f"{_INSTRUCTIONS}\n\n{self._block}" if self._block else _INSTRUCTIONS
+
+    def get_toolset(self) -> FunctionToolset[Any]:
+        """Return the tools `recall` and `remember`."""
+        toolset: FunctionToolset[Any] = FunctionToolset(id="engrain-memory")
+
+        @toolset.tool
+        async def recall(ctx: RunContext[Any], query: str) -> list[dict[str, Any]]:
+            """Search the long-term memory for a question, in any words."""
+            found = await self._connection.call(self._agent(ctx).recall, query)
+            return [{"content": hit.memory.content, "time": hit.memory.created_at.isoformat()} for hit in found]
+
+        @toolset.tool
+        async def remember(ctx: RunContext[Any], content: str) -> str:
+            """Store something for later conversations, as one sentence that stands for itself."""
+            stored = await self._connection.call(self._agent(ctx).remember, content)
+            return f"stored as {stored.id}"
+
+        return toolset
+
+    async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
+        """Store the prompt and the answer, once for a run."""
+        said = {"user": _text(ctx.prompt), "assistant": result.output if isinstance(result.output, str) else ""}
+        for role, content in said.items() if self._observe else ():
+            if content.strip():
+                key = None if ctx.run_id is None else f"{ctx.run_id}:{role}"
+                message = self._agent(ctx).hooks.message
+                await self._connection.call(message, content, role=role, idempotency_key=key)  # type: ignore[arg-type]  # a role
+        return result
+
+    def close(self) -> None:
+        """Close the memory, if this opened it."""
+        self._connection.close()
+
+    def _agent(self, ctx: RunContext[Any]) -> Agent:
+        """Return the agent's memory for the user and the conversation of a run."""
+        user = self._user(ctx) if callable(self._user) else self._user
+        return self._memory.agent(self._agent_name, user=user, session=ctx.conversation_id)
+
+
+def _text(prompt: Any) -> str:
+    """Return the texts of a prompt, without images and files."""
+    parts = [prompt] if isinstance(prompt, str) else prompt or ()
+    return "\n".join(part for part in parts if isinstance(part, str))
