@@ -37,7 +37,7 @@ def run(sdk, *arguments, cwd, **environment):
 def test_all_contracts_of_the_sdk_hold(sdk, tmp_path, kind):
     location = str(tmp_path / "memory.db") if kind == "sqlite" else server().new_database()
     # A store to look for optional methods, and one for each of 14 contracts, twice.
-    assert run(sdk, HERE / "claude_contracts.py", location, cwd=tmp_path) == "30 stores\n"
+    assert run(sdk, HERE / "contracts" / "claude_contracts.py", location, cwd=tmp_path) == "30 stores\n"
 
 
 def test_the_program_of_the_page_takes_sessions_over(sdk, tmp_path):

@@ -17,9 +17,12 @@ PACKAGES = {
     "langgraph": ["langgraph", "langgraph-checkpoint"],
     "openai": ["openai-agents"],
     "anthropic": ["anthropic"],
+    "adk": ["google-adk"],
+    "strands": ["strands-agents"],
     "langchain": ["langchain-core", "langchain-tests"],
     "pydantic": ["pydantic-ai-harness", "pydantic-ai-slim[openai]"],
 }
+MODULES = {"adk": "google_adk"}
 COFFEE = "I like strong coffee."
 
 
@@ -44,13 +47,15 @@ def run(folder, *arguments, cwd, **environment):
 def test_an_adapter_does_as_the_frameworks_own(framework, tmp_path, kind):
     name, folder = framework
     location = str(tmp_path / "memory.db") if kind == "sqlite" else server().new_database()
-    assert run(folder, HERE / f"{name}_contracts.py", location, cwd=tmp_path) == "ok\n"
+    assert run(folder, HERE / "contracts" / f"{name}_contracts.py", location, cwd=tmp_path) == "ok\n"
 
 
 def program(framework, tmp_path, replies, **addresses):
     """Run the program of a framework's section with replies of a model; return what it prints, and was asked."""
     name, folder = framework
-    [section] = [part for part in PAGE.read_text().split("\n## ")[1:] if f"integrations.{name}" in part]
+    [section] = [
+        part for part in PAGE.read_text().split("\n## ")[1:] if f"integrations.{MODULES.get(name, name)}" in part
+    ]
     code = re.search(r"^```python no-run\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[1]
     (tmp_path / "program.py").write_text(code)
     with serve(replies) as (url, asked):
@@ -79,6 +84,12 @@ def test_the_program_of_the_page_runs(framework, tmp_path):
         case "langchain":
             told, _ = program(framework, tmp_path, [])
             assert told == "I like strong coffee. monday\nNoted.\n"
+        case "adk":
+            told, _ = program(framework, tmp_path, [])
+            assert told == f"user {COFFEE}\n"
+        case "strands":
+            told, _ = program(framework, tmp_path, [])
+            assert told == "engrain Ana likes strong coffee.\n"
         case "pydantic":
             replies = [openai(("write_memory", {"content": COFFEE})), openai("Noted."), openai("Coffee.")]
             told, asked = program(framework, tmp_path, replies, OPENAI_BASE_URL="/v1")
