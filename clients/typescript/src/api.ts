@@ -1338,6 +1338,8 @@ export interface ContextArguments {
   recipe?: string | null;
   /** Number of the newest episodes to show whatever the query; the setting if left out. */
   recent_episodes?: number | null;
+  /** Only memories with all of these tags. */
+  tags?: Array<string> | null;
   /** Only memories of this trust level, or a higher one. */
   min_trust?: "tool" | "assistant" | "import" | "user" | null;
   /** What was believed then, ISO 8601 or words, not now. */

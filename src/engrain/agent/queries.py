@@ -148,6 +148,7 @@ class Queries(View):
         count_tokens: words.CountTokens | None = None,
         recipe: words.RecipeName | None = None,
         recent_episodes: words.RecentEpisodes | None = None,
+        tags: words.AllTags | None = None,
         min_trust: words.MinTrust | None = None,
         as_of: words.AsOf | None = None,
         valid_at: words.ValidAt | None = None,
@@ -179,6 +180,7 @@ class Queries(View):
             count_tokens=count_tokens,
             recipe=recipe,
             recent_episodes=recent_episodes,
+            tags=tags,
             min_trust=min_trust,
         )
         line_options = LineOptions(

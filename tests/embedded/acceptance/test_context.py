@@ -121,6 +121,20 @@ def test_the_session_going_on_is_left_out_of_what_was_said_and_of_what_is_recent
     assert [item.id for item in block.memories] == [other.id]
 
 
+def test_a_block_of_tags_holds_nothing_without_them(memory, aide):
+    """Not the newest turn, the profile or the reflection either: a project's block is the project's alone."""
+    other = memory.agent("aide", session="monday")
+    here = other.observe("The shop listens on port 8443", tags=["project:shop", "work"])
+    other.observe("The blog listens on port 9000", tags=["project:blog"])
+    other.observe("Dinner is at eight")
+    other.remember("green tea", subject="user", predicate="likes", permanence="permanent")
+    fact = other.remember("8443", subject="shop", predicate="port", tags=["project:shop"])
+    asked = {"recent_episodes": 5, "tags": ["project:shop"]}
+    assert {memory.id for memory in aide.context("Which port?", **asked).memories} == {here.id, fact.id}
+    assert [memory.id for memory in aide.context("", **asked).memories if memory.kind == "episode"] == [here.id]
+    assert aide.context("What do I like?", tags=["project:none"]).text == ""
+
+
 def test_superseded_facts_are_told_only_where_they_are_asked_for(aide, clock):
     cities = []
     for city in ("Oslo", "Lisbon", "Porto"):

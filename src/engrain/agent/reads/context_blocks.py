@@ -59,6 +59,7 @@ class ContextRequest:
 
     Attributes:
         recent: how many of the newest episodes it shows in a section of their own.
+        tags: tags that all of its memories have.
         trust: the trust levels of its memories; none for all.
         include_superseded: whether facts that no longer hold are shown, marked, after those that do.
         times: the times of which it shows what was believed, or true.
@@ -69,6 +70,7 @@ class ContextRequest:
     budget_tokens: int
     count_tokens: TokenCounter
     recent: int = 0
+    tags: tuple[str, ...] = ()
     trust: tuple[TrustLevel, ...] = ()
     include_superseded: bool = False
     times: SearchTimes = field(default_factory=SearchTimes)
@@ -93,6 +95,7 @@ def parse_request(
     count_tokens: TokenCounter | str | None = None,
     recipe: object = None,
     recent_episodes: object = None,
+    tags: object = None,
     min_trust: object = None,
 ) -> ContextRequest:
     """Return the request of a caller's values, and of the settings where it gives none.
@@ -110,6 +113,7 @@ def parse_request(
         budget_tokens=checks.count(budget, name="budget_tokens", high=MOST_TOKENS),
         count_tokens=find_counter(parts, count_tokens),
         recent=checks.count(recent, name="recent_episodes", high=MOST_RECENT),
+        tags=checks.names(tags, name="tag"),
         trust=parse_trust(min_trust),
     )
 
@@ -163,13 +167,19 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
     query about the user, or somebody who speaks in this memory, keeps its hits there, as other words may answer it.
     """
     recipe, chosen, now = request.recipe, parts.settings.context, parts.clock()
-    has_reflection = recipe.has("reflection") and not request.times.asks_past
+    has_reflection = recipe.has("reflection") and not request.times.asks_past and not request.tags
     reflection = latest_reflection(parts, caller) if has_reflection else None
     most_recent = request.recent if recipe.has("recent") else 0
     if reflection is not None and request.trust and reflection.trust not in request.trust:
         reflection = None
     session, times = checks.names(caller.session, name="session"), request.times
-    elsewhere = Filter(exclude_sessions=session, trust=request.trust, as_of=times.as_of, valid_at=times.valid_at)
+    elsewhere = Filter(
+        exclude_sessions=session,
+        tags=request.tags,
+        trust=request.trust,
+        as_of=times.as_of,
+        valid_at=times.valid_at,
+    )
     searched = replace(elsewhere, kinds=recipe.kinds, include_inactive=request.include_superseded)
 
     def read(snapshot: Snapshot, answer: Answer) -> BlockSources:
@@ -180,7 +190,8 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
         hits = _without_session(snapshot, caller.session, live)
         if not recipe.has_floor or _has_evidence(answer, chosen.min_evidence):
             return BlockSources(hits=hits, recent=recent, reflection=reflection)
-        profile = load_profile(snapshot, now) if recipe.has("profile") and not request.times.asks_past else ()
+        has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
+        profile = load_profile(snapshot, now) if has_profile else ()
         own = hits if _is_about_people(snapshot, request.query) else ()
         return BlockSources(share=chosen.profile_share, profile=profile, hits=own, recent=recent)
 
