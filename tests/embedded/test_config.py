@@ -53,6 +53,8 @@ WORDS = {
     "cleanup.tenants": ({"a": {"fact_days": 1.0}}, {"a": {"fact_days": 2.0}}, {"a": {"fact_days": 3.0}}),
     "decay.curve": ("steps", "exponential", "steps"),
     "user": ("a", "b", "c"),
+    "key": ("a", "b", "c"),
+    "hooks.enabled": (False, True, False),
     "handling.forget": ("do", "leave", "do"),
     "handling.remember": ("propose", "leave", "propose"),
     "privacy.secrets": ("refuse", "keep", "refuse"),

@@ -365,6 +365,18 @@ class Redis(Section):
     timeout_s: float = setting(default=0.25, gt=0, le=60, description="How long a call waits for Redis")
 
 
+class Hooks(Section):
+    """Hooks of coding assistants: whether they do anything, and how much context they give."""
+
+    enabled: bool = setting(default=True, description="Whether `engrain hook` stores turns and gives context")
+    start_tokens: int = setting(
+        default=800, ge=0, le=100_000, description="Budget of the context at the start of a session; 0 for none"
+    )
+    prompt_tokens: int = setting(
+        default=400, ge=0, le=100_000, description="Budget of the context of each prompt; 0 for none"
+    )
+
+
 class Batching(Section):
     """Batches of messages that need not be durable when the call returns."""
 
@@ -377,10 +389,14 @@ class Batching(Section):
 class Settings(Section):
     """All settings. `engrain.config.load` reads them from the caller, then `ENGRAIN_*`, then one TOML file."""
 
-    db: str = setting(default=lambda: str(default_location()), description="Path of a file, or postgresql://...")
+    db: str = setting(
+        default=lambda: str(default_location()),
+        description="Path of a file, postgresql://..., or https://... of a server",
+    )
     tenant: str = setting(default="default", description="Tenant of callers without one")
     agent: str = setting(default="assistant", description="Agent of the command line")
     user: str | None = setting(default=None, description="End user that it acts for; None for memories of no user")
+    key: Secret | None = setting(default=None, description="Access key of the server that db names; never shown")
     defaults: Literal["engrain", "butler", "layered"] = setting(default="engrain", description="Whose defaults apply")
     embedding: Embedding = Embedding()
     reranking: Reranking = Reranking()
@@ -404,6 +420,7 @@ class Settings(Section):
     working: Working = Working()
     redis: Redis = Redis()
     batching: Batching = Batching()
+    hooks: Hooks = Hooks()
     server: Server = Server()
     logging: Logging = Logging()
     monitoring: Monitoring = Monitoring()

@@ -18,6 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command (of the process, where none is given); its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
+    if given[:1] == ["hook"] and not {"--help", "-h"} & set(given):
+        from engrain.interfaces.assistants.hook import run
+
+        return run(given[1:])  # a parser of command lines would take longer than the hook
     try:
         from engrain.interfaces.cli import failures
         from engrain.interfaces.cli.commands import parser

@@ -35,6 +35,7 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "reembed": ("engrain.interfaces.cli.relocation", "reembed"),
     "copy": ("engrain.interfaces.cli.relocation", "copy"),
     "migrate": ("engrain.interfaces.cli.relocation", "migrate"),
+    "hook": ("engrain.interfaces.assistants.command", "hook"),
     "mcp": ("engrain.interfaces.cli.serving", "mcp"),
     "token": ("engrain.interfaces.cli.serving", "token"),
     "serve": ("engrain.interfaces.cli.serving", "serve"),

@@ -10,6 +10,7 @@ import typer
 
 from engrain.domain import checks
 from engrain.errors import EngineUnavailable, InvalidInput
+from engrain.interfaces.assistants import local_socket
 from engrain.interfaces.cli.completion import complete_names
 from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
@@ -53,7 +54,7 @@ def mcp(
     opening = answer_opening(chosen, claim_stdin(), sys.stdout)
     from engrain.interfaces.mcp.server import serve_stdio
 
-    with invocation.memory(stays=True) as memory:
+    with invocation.memory(stays=True) as memory, local_socket.serve_socket(memory, path_of(memory.settings.db)):
         serve_stdio(memory, chosen, opening)
 
 
@@ -148,6 +149,7 @@ def serve(
     with (
         serving.bind(settings.server.host, settings.server.port) as listener,
         invocation.memory(stays=True, settings=settings) as memory,
+        local_socket.serve_socket(memory, path_of(settings.db)),
     ):
         required = serving.check_keys(memory, listener, wanted=keys)
         token_file = None if required or keys is False else str(local_token.token_file())

@@ -1,0 +1,174 @@
+"""Local socket: a process that has a memory open answers the hooks of its user on a socket beside the database.
+
+A hook that finds it need not open the database, and searches by meaning with the embedder that is loaded there. Only
+the owner of the database can connect: the socket has mode 0600. Each line is one call, and so is each answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from engrain.errors import DatabaseUnreachable, EngrainError, InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from engrain.service import Memory
+
+_MOST_PATH_BYTES = 100  # the system's own limit is 104 or 108
+_MOST_LINE_BYTES = 16 * 2**20
+_IDLE_S = 30.0
+
+
+def socket_path(database: Path) -> Path:
+    """Return the path of the socket of a database."""
+    resolved = database.resolve()
+    return resolved.with_name(f"{resolved.name}.sock")
+
+
+class LocalConnection:
+    """Connection of a hook to the process that has its memory open, as one agent and session."""
+
+    def __init__(self, stream: socket.socket, identity: Mapping[str, str | None]) -> None:
+        """Speak on a connected socket."""
+        self._socket = stream
+        self._reader = stream.makefile("rb")
+        self._identity = identity
+
+    def call(self, verb: str, arguments: Mapping[str, Any]) -> Any:
+        """Return what a verb answers.
+
+        Raises:
+            InvalidInput: the arguments are refused.
+            DatabaseUnreachable: there is no answer, or the database cannot do it now.
+        """
+        asked = {"identity": self._identity, "verb": verb, "arguments": arguments}
+        try:
+            self._socket.sendall(json.dumps(asked).encode() + b"\n")
+            document = json.loads(self._reader.readline(_MOST_LINE_BYTES))
+            answer, error = document.get("answer"), document.get("error")
+        except (OSError, ValueError, AttributeError) as cause:
+            raise DatabaseUnreachable(f"the process at the socket does not answer ({type(cause).__name__})") from cause
+        if error == InvalidInput.code:
+            raise InvalidInput(f"{verb} was refused")
+        if error is not None:
+            raise DatabaseUnreachable(f"{verb} failed with {error!s:.80}")
+        return answer
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._reader.close()
+        self._socket.close()
+
+
+def connect(database: Path, identity: Mapping[str, str | None], *, timeout_s: float) -> LocalConnection | None:
+    """Connect to the process that serves a database's socket; None where there is none of this user's."""
+    path = socket_path(database)
+    if not hasattr(socket, "AF_UNIX") or not _is_own(path):
+        return None
+    stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    stream.settimeout(timeout_s)
+    try:
+        stream.connect(str(path))
+    except OSError:  # the process has ended without a word
+        stream.close()
+        return None
+    return LocalConnection(stream, identity)
+
+
+@contextmanager
+def serve_socket(memory: Memory, database: Path | None) -> Iterator[bool]:
+    """Answer hooks on the socket of a database inside the block; yields whether this process does.
+
+    It does not where another one does, and where the system has no such sockets or the path is too long for one.
+    """
+    listener = None if database is None else _listen(socket_path(database))
+    if listener is None or database is None:
+        yield False
+        return
+    path = socket_path(database)
+    own = path.lstat().st_ino
+    threading.Thread(target=_accept, args=(listener, memory), name="engrain-hooks", daemon=True).start()
+    try:
+        yield True
+    finally:
+        with suppress(OSError):
+            if path.lstat().st_ino == own:
+                path.unlink()
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)  # or the thread would wait on
+        listener.close()
+
+
+def _listen(path: Path) -> socket.socket | None:
+    """Return a listening socket at a path, in place of one that nobody answers on."""
+    if not hasattr(socket, "AF_UNIX") or len(os.fsencode(path)) > _MOST_PATH_BYTES or _is_served(path):
+        return None
+    own = path.with_name(f"{path.name}{os.getpid() % 10_000}")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        own.unlink(missing_ok=True)
+        listener.bind(str(own))
+        own.chmod(0o600)
+        listener.listen(16)
+        own.replace(path)
+    except OSError:  # a file system without sockets, or a folder that is read-only
+        listener.close()
+        with suppress(OSError):
+            own.unlink(missing_ok=True)
+        return None
+    return listener
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.geteuid()
+
+
+def _is_served(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+def _accept(listener: socket.socket, memory: Memory) -> None:
+    while True:
+        try:
+            stream, _ = listener.accept()
+        except OSError:  # closed
+            return
+        threading.Thread(target=_answer, args=(stream, memory), name="engrain-hook", daemon=True).start()
+
+
+def _answer(stream: socket.socket, memory: Memory) -> None:
+    """Answer the calls of one hook until it closes the connection."""
+    stream.settimeout(_IDLE_S)
+    with stream, stream.makefile("rb") as reader, suppress(OSError):
+        while line := reader.readline(_MOST_LINE_BYTES):
+            stream.sendall(json.dumps(_outcome(memory, line)).encode() + b"\n")
+
+
+def _outcome(memory: Memory, line: bytes) -> dict[str, Any]:
+    from engrain.interfaces.assistants.verb_calls import call
+
+    try:
+        asked = json.loads(line)
+        return {"answer": call(memory, asked["identity"], asked["verb"], asked["arguments"])}
+    except EngrainError as error:
+        return {"error": error.code}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {"error": InvalidInput.code}
