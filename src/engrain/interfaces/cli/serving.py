@@ -4,7 +4,7 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from engrain.interfaces.cli.completion import complete_names
 from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
 from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE, PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _Profile = Annotated[
     str | None,
@@ -28,6 +31,9 @@ _Profile = Annotated[
 _Action = Annotated[str | None, typer.Argument(metavar="[install]", help="install: configure a client.")]
 _Client = Annotated[str | None, typer.Argument(metavar="[CLIENT]", help="The client to configure.")]
 _OnlyPrint = Annotated[bool, typer.Option("--print", help="With install: show what would be written, and where.")]
+_Hooks = Annotated[
+    bool, typer.Option("--hooks", help="With install: also the hooks that store turns and give context.")
+]
 _OF_THE_SERVER = frozenset({"anyio", "fastapi", "mcp", "opentelemetry", "prometheus_client", "starlette", "uvicorn"})
 
 
@@ -37,16 +43,18 @@ def mcp(
     client: _Client = None,
     *,
     profile: _Profile = None,
+    hooks: _Hooks = False,
     only_print: _OnlyPrint = False,
 ) -> None:
     """Serve the memory as tools of the Model Context Protocol, on stdin and stdout.
 
     For a client that starts this command. `engrain mcp install CLIENT` writes it into the configuration of claude-code,
-    claude-desktop, cursor, vscode, codex or gemini, with the profile assistant and beside all that is there.
+    claude-desktop, cursor, vscode, codex or gemini, with the profile assistant and beside all that is there; with
+    `--hooks` the client also stores its turns and gets context by itself (claude-code, codex, cursor, gemini).
     """
     if action is not None:
         checks.choice(action, ("install",), name="action")
-        _install(invocation, client, profile or DEFAULT_PROFILE, only_print=only_print)
+        _install(invocation, client, profile or DEFAULT_PROFILE, hooks=hooks, only_print=only_print)
         return
     chosen = checks.choice(profile or DEFAULT_PROFILE, PROFILES, name="profile")
     if find_spec("mcp") is None:
@@ -58,27 +66,45 @@ def mcp(
         serve_stdio(memory, chosen, opening)
 
 
-def _install(invocation: Invocation, client: str | None, profile: str, *, only_print: bool) -> None:
-    """Write, or only show, the configuration by which a client starts this server."""
+def _install(invocation: Invocation, client: str | None, profile: str, *, hooks: bool, only_print: bool) -> None:
+    """Write, or only show, the configuration by which a client starts this server, and its hooks if asked."""
+    from engrain.interfaces.assistants import installation as hook_installation
     from engrain.interfaces.mcp import installation
 
-    name = checks.choice(client, installation.CLIENTS, name="client")
-    chosen = installation.CLIENTS[name]
-    entry = installation.build_entry(
-        chosen, installation.find_command(), _arguments(invocation, checks.choice(profile, PROFILES, name="profile"))
-    )
+    name = checks.choice(client, hook_installation.FILES if hooks else installation.CLIENTS, name="client")
+    chosen, command = installation.CLIENTS[name], installation.find_command()
+    options = _options(invocation)
+    served = ["mcp", "--profile", checks.choice(profile, PROFILES, name="profile"), *options]
+    entry = installation.build_entry(chosen, command, served)
     path = installation.config_path(chosen, home=Path.home())
+    parts: list[tuple[Path, Callable[[str, str], str]]] = [
+        (path, lambda before, where: installation.merge(chosen, before, entry, where=where))
+    ]
+    told: dict[str, Any] = {"path": str(path), "entry": entry}
+    if hooks:
+        entries = hook_installation.build_hooks(name, command, options)
+        hooks_path = hook_installation.hooks_path(name, home=Path.home())
+        parts.append(
+            (hooks_path, lambda before, where: hook_installation.merge_hooks(name, before, entries, where=where))
+        )
+        told |= {"hooks_path": str(hooks_path), "hooks": entries}
     if only_print:
-        text = installation.merge(chosen, "", entry, where="the configuration")
-        invocation.answer({"path": str(path), "entry": entry}, f"{path}:\n{text.rstrip()}")
+        shown = [f"{where}:\n{merge('', 'the configuration').rstrip()}" for where, merge in parts]
+        invocation.answer(told, "\n\n".join(shown))
         return
-    before = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-    installation.write(path, installation.merge(chosen, before, entry, where=str(path)))
-    invocation.answer({"path": str(path), "entry": entry}, f"installed in {path}; restart {name} to use it")
+    texts: dict[Path, str] = {}
+    for where, merge in parts:  # of which some clients have one file for both
+        before = texts.get(where)
+        if before is None:
+            before = where.read_text(encoding="utf-8-sig") if where.exists() else ""
+        texts[where] = merge(before, str(where))
+    for where, text in texts.items():
+        installation.write(where, text)
+    invocation.answer(told, f"installed in {' and '.join(map(str, texts))}; restart {name} to use it")
 
 
-def _arguments(invocation: Invocation, profile: str) -> list[str]:
-    """The arguments of the server: paths are absolute, as a client starts it in a folder of its own.
+def _options(invocation: Invocation) -> list[str]:
+    """The options that name the memory: paths are absolute, as a client starts it in a folder of its own.
 
     Raises:
         InvalidInput: the memory is on a server, whose address may hold a password.
@@ -96,8 +122,7 @@ def _arguments(invocation: Invocation, profile: str) -> list[str]:
         "--agent": invocation.agent,
         "--user": invocation.user,
     }
-    options = [part for name, value in given.items() if value is not None for part in (name, value)]
-    return ["mcp", "--profile", profile, *options]
+    return [part for name, value in given.items() if value is not None for part in (name, value)]
 
 
 def token(invocation: Invocation) -> None:

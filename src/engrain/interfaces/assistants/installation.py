@@ -1,0 +1,119 @@
+"""Installation of the hooks into the settings of a coding assistant, beside what is there.
+
+Where the files are, and what their entries hold, is of the assistants' own documentation; `protocols` names it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engrain.errors import InvalidInput
+from engrain.interfaces.assistants.protocols import PROTOCOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_INDENT = 2
+_TIMEOUT_S = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFile:
+    """File of an assistant's hooks.
+
+    Attributes:
+        path: the file, under the home folder.
+        variable: an environment variable that names a folder in place of the first part of the path.
+        has_groups: whether the commands of an event stand in groups, which may have matchers.
+        timeout: how long the assistant waits for a command, in its own unit.
+        skips: events that the assistant does not have.
+        fields: what a new file must hold besides.
+    """
+
+    path: str
+    variable: str | None = None
+    has_groups: bool = True
+    timeout: int = _TIMEOUT_S
+    skips: frozenset[str] = frozenset()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+FILES: Mapping[str, HookFile] = {
+    "claude-code": HookFile(path=".claude/settings.json", variable="CLAUDE_CONFIG_DIR"),
+    "codex": HookFile(path=".codex/hooks.json", variable="CODEX_HOME", skips=frozenset({"SessionEnd"})),
+    "cursor": HookFile(path=".cursor/hooks.json", has_groups=False, fields={"version": 1}),
+    "gemini": HookFile(path=".gemini/settings.json", timeout=_TIMEOUT_S * 1_000),
+}
+
+
+def hooks_path(client: str, *, home: Path) -> Path:
+    """The file of an assistant's hooks, whether or not it is there."""
+    file = FILES[client]
+    folder = os.environ.get(file.variable) if file.variable else None
+    return Path(folder, file.path.partition("/")[2]) if folder else home / file.path
+
+
+def build_hooks(client: str, command: Sequence[str], options: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The entry of each event in an assistant's settings."""
+    file, named = FILES[client], [] if client == "claude-code" else ["--client", client]
+    entries = {}
+    for event in PROTOCOLS[client].events:
+        if event not in file.skips:
+            line = _join([*command, "hook", event, *named, *options])
+            entry = {"type": "command", "command": line, "timeout": file.timeout}
+            entries[event] = {"hooks": [entry]} if file.has_groups else {"command": line, "timeout": file.timeout}
+    return entries
+
+
+def merge_hooks(client: str, before: str, entries: Mapping[str, Mapping[str, Any]], *, where: str) -> str:
+    """The text of the settings with the hooks in place of earlier ones of ours; all else in them stays.
+
+    Raises:
+        InvalidInput: the text is no JSON of hooks; nothing is lost.
+    """
+    try:
+        found = json.loads(before) if before.strip() else dict(FILES[client].fields)
+    except ValueError as error:  # comments, as some allow them, would be lost
+        raise InvalidInput(f"{where} is no plain JSON ({error}); add by hand what --print shows") from error
+    hooks = found.get("hooks", {}) if isinstance(found, dict) else None
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise InvalidInput(f"{where} has no lists of hooks by event; add by hand what --print shows")
+    merged = {event: kept for event, groups in hooks.items() if (kept := _without_ours(groups)) or not groups}
+    for event, entry in entries.items():
+        merged[event] = [*merged.get(event, ()), dict(entry)]
+    return json.dumps({**found, "hooks": merged}, indent=_INDENT, ensure_ascii=False) + "\n"
+
+
+def _without_ours(groups: Sequence[Any]) -> list[Any]:
+    """Return the groups of an event without our commands, and without groups that had nothing else."""
+    kept = []
+    for group in groups:
+        commands = group.get("hooks") if isinstance(group, dict) else None
+        if isinstance(commands, list):
+            others = [command for command in commands if not _is_ours(command)]
+            if others or not commands:
+                kept.append({**group, "hooks": others} if len(others) < len(commands) else group)
+        elif not _is_ours(group):
+            kept.append(group)
+    return kept
+
+
+def _is_ours(entry: Any) -> bool:
+    line = entry.get("command") if isinstance(entry, dict) else None
+    try:
+        words = shlex.split(line) if isinstance(line, str) else []
+    except ValueError:
+        return False
+    program = next((place for place, word in enumerate(words) if Path(word).stem == "engrain"), None)
+    return program is not None and words[program + 1 : program + 2] == ["hook"]
+
+
+def _join(words: Sequence[str]) -> str:
+    if os.name == "nt":  # paths and names hold no quotes there
+        return " ".join(f'"{word}"' if " " in word else word for word in words)
+    return shlex.join(words)
