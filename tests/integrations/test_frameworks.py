@@ -18,6 +18,8 @@ PACKAGES = {
     "openai": ["openai-agents"],
     "anthropic": ["anthropic"],
     "adk": ["google-adk"],
+    "agent_framework": ["agent-framework-core", "agent-framework-openai"],
+    "llama_index": ["llama-index-core"],
     "strands": ["strands-agents"],
     "langchain": ["langchain-core", "langchain-tests"],
     "pydantic": ["pydantic-ai-harness", "pydantic-ai-slim[openai]"],
@@ -87,6 +89,13 @@ def test_the_program_of_the_page_runs(framework, tmp_path):
         case "adk":
             told, _ = program(framework, tmp_path, [])
             assert told == f"user {COFFEE}\n"
+        case "agent_framework":
+            told, asked = program(framework, tmp_path, [openai("Noted."), openai("Coffee.")], OPENAI_BASE_URL="/v1")
+            assert told == "Noted.\nCoffee.\n"
+            assert COFFEE in str(asked[1])
+        case "llama_index":
+            told, _ = program(framework, tmp_path, [])
+            assert COFFEE in told
         case "strands":
             told, _ = program(framework, tmp_path, [])
             assert told == "engrain Ana likes strong coffee.\n"

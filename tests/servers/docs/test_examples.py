@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[3]
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python[ \t]*(?P<options>[^\n]*)\n(?P<code>.*?)^```[ \t]*$", flags=re.MULTILINE | re.DOTALL)
 # "page, line N": why its example cannot run here. An example that cannot run cannot be trusted either.
-LINES = (24, 64, 93, 126, 144, 164, 196)
+LINES = (26, 66, 95, 128, 146, 166, 198, 224, 252)
 NOT_RUN = dict.fromkeys(
     ["docs/claude-agent-sdk.md, line 17", *(f"docs/frameworks.md, line {line}" for line in LINES)],
     "needs a framework, and runs in tests/integrations",

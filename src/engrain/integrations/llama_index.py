@@ -1,0 +1,76 @@
+"""Memory block of LlamaIndex: what left the short-term memory as episodes, and a context block of what is remembered.
+
+https://github.com/run-llama/llama_index, `llama_index.core.memory.BaseMemoryBlock`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.memory import BaseMemoryBlock
+from pydantic import Field, PrivateAttr
+
+from engrain.integrations.connection import AgentConnection
+
+if TYPE_CHECKING:
+    from llama_index.core.base.llms.types import ChatMessage
+
+_ROLES = ("user", "assistant")  # of messages that are remembered
+
+
+class EngrainMemoryBlock(BaseMemoryBlock[str]):
+    """A long-term memory: `Memory.from_defaults(memory_blocks=[EngrainMemoryBlock(memory="agent.db")])`.
+
+    Gives a context block for the last message of the user within `budget_tokens`, and a smaller one where the memory
+    asks for less. A message that is put again adds nothing.
+    """
+
+    name: str = "engrain"
+    memory: Any = Field(exclude=True)
+    agent: str | None = None
+    user: str | None = None
+    budget_tokens: int = 800
+    _connection: AgentConnection = PrivateAttr()
+    _asked: str = PrivateAttr(default="")
+    _tokens: int = PrivateAttr(default=0)  # of the block that was given last
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Use an open memory, or open the one at a location, which `close` closes then."""
+        super().model_post_init(context)
+        self._connection = AgentConnection(self.memory, agent=self.agent, user=self.user)
+
+    def close(self) -> None:
+        """Close the memory, if this opened it."""
+        self._connection.close()
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
+        said = [message.content or "" for message in messages or () if message.role == "user"]
+        self._asked = said[-1] if said else ""
+        return await self._load(self.budget_tokens)
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        for message in messages:
+            session, content = message.additional_kwargs.get("session_id"), message.content or ""
+            if message.role in _ROLES and content.strip():
+                told = hashlib.sha256(f"{session} {message.role} {content}".encode(errors="replace")).hexdigest()
+                await self._connection.call(
+                    self._connection.agent.observe,
+                    content,
+                    role=str(message.role.value),  # type: ignore[arg-type]  # one of these
+                    session=session,
+                    idempotency_key=f"llama-index:{told}",
+                )
+
+    async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
+        """Give a context block that is smaller by so many tokens; None for nothing."""
+        left = self._tokens - tokens_to_truncate
+        return await self._load(left) or None if content and left > 0 else None
+
+    async def _load(self, budget_tokens: int) -> str:
+        if not self._asked.strip():
+            return ""
+        context = self._connection.agent.context
+        block = await self._connection.call(context, self._asked, budget_tokens=budget_tokens)
+        self._tokens = block.tokens
+        return block.text

@@ -1,0 +1,54 @@
+"""Uses the block in LlamaIndex's memory, on one database, given as argument."""
+
+import asyncio
+import sys
+
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import Memory as ChatMemory
+
+from engrain import AsyncMemory, Memory
+from engrain.integrations.llama_index import EngrainMemoryBlock
+
+COFFEE = "I like strong coffee in the morning."
+
+
+async def main(location):
+    with Memory.open(location) as memory:
+        block = EngrainMemoryBlock(memory=AsyncMemory(memory), agent="a", user="ana", priority=1)
+        chat = ChatMemory.from_defaults(
+            session_id="monday",
+            token_limit=60,
+            chat_history_token_ratio=0.5,
+            token_flush_size=10,
+            memory_blocks=[block],
+            tokenizer_fn=str.split,
+        )
+        for number in range(6):
+            said = COFFEE if number == 0 else f"Another thing, number {number}, that fills the short memory."
+            await chat.aput_messages(
+                [ChatMessage(role="user", content=said), ChatMessage(role="assistant", content="Ok.")]
+            )
+        memory.flush()
+        turns = memory.agent("a", user="ana").episodes(session="monday").items
+        assert COFFEE in {turn.content for turn in turns}
+        await block.aput([ChatMessage(role="user", content=COFFEE)], session_id="monday")
+        await block.aput([ChatMessage(role="tool", content="x"), ChatMessage(role="user", content=" ")])
+        assert len(memory.agent("a", user="ana").episodes(session="monday").items) == len(turns)
+        asked = [ChatMessage(role="user", content="What does she drink in the morning?")]
+        told = await block.aget(asked, session_id="monday")
+        assert COFFEE in told
+        count = memory.parts.count_tokens
+        smaller = await block.atruncate(told, 10)
+        assert smaller is None or count(smaller) <= count(told) - 10
+        assert await block.atruncate(told, 100_000) is None
+        assert await block.aget([], session_id="monday") == ""
+        other = EngrainMemoryBlock(memory=memory, agent="a", user="bo")
+        assert COFFEE not in await other.aget(asked)
+        messages = await chat.aget(input=asked[0].content)
+        assert any(COFFEE in (message.content or "") for message in messages)
+        block.close()  # which did not open it
+        assert memory.agent("a").stats() is not None
+    sys.stdout.write("ok\n")
+
+
+asyncio.run(main(sys.argv[1]))
