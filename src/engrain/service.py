@@ -194,6 +194,7 @@ class Memory(EventLog):
             synchronous=chosen.storage.synchronous,
             pool_size=chosen.storage.pool_size,
             cache_mb=chosen.storage.cache_mb,
+            shards={name: url.get_secret_value() for name, url in chosen.storage.shards.items()},
         )
         try:
             return cls(

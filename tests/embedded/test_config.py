@@ -45,6 +45,7 @@ WORDS = {
     "context.recipe": ("butler", "assistant", "butler"),
     "context.count_tokens": ("wordpiece", "tiktoken:a", "tiktoken:b"),
     "context.order": (["facts"], ["rules", "facts"], ["said"]),
+    "storage.shards": tuple({"b": f"postgresql://{name}/m"} for name in "xyz"),
     "context.quotas": ({"facts": 0.2}, {"facts": 0.4}, {"facts": 0.5}),
     "backup.signing_key": ("a" * 32, "b" * 32, "c" * 32),
     "backup.signing_key_file": ("a", "b", "c"),
@@ -127,9 +128,13 @@ def value_of(name, given=None):
         return {
             key: {part: given for part, given in vars(inner).items() if given is not None}
             if isinstance(inner, Section)
-            else inner
+            else revealed(inner)
             for key, inner in value.items()
         }
+    return revealed(value)
+
+
+def revealed(value):
     return value.get_secret_value() if isinstance(value, Secret) else value
 
 

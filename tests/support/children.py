@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import uuid
 from datetime import UTC, datetime, timedelta
 from subprocess import PIPE
@@ -25,6 +26,7 @@ from engrain.domain.runs.runs import Claim
 from engrain.errors import MemoryClosed
 from engrain.service import Memory
 from engrain.storage import is_server, open_store
+from engrain.storage.shards.moves import move_tenant
 from tests.support.cutting_proxy import CuttingProxy
 from tests.support.engines import HashEmbedder
 from tests.support.forked import asked_for
@@ -151,6 +153,26 @@ def upgrade(location, count, place=None):
     if place is None:
         die()
     say("done")
+
+
+def move(tenant, target, count, **urls):
+    """A tenant moved to another server, killed before a statement that any of the servers hears, or after all."""
+    die, is_moving = fuse(count), threading.Event()
+
+    def hear(_):
+        if is_moving.is_set():
+            die()
+
+    with contextlib.ExitStack() as stack:
+        for name, url in urls.items():
+            port = conninfo_to_dict(url)["port"]
+            proxy = stack.enter_context(CuttingProxy(int(port), before=hear))
+            urls[name] = url.replace(f":{port}/", f":{proxy.port}/")
+        with contextlib.closing(open_store(urls.pop("home"), shards=urls)) as store:
+            is_moving.set()
+            report = move_tenant(store, tenant, target)
+            is_moving.clear()
+    say(report.to_dict())
 
 
 def fuse(count):
@@ -386,6 +408,7 @@ JOBS = {
             steps,
             writes,
             upgrade,
+            move,
             import_,
             embed,
             reembed,
@@ -403,4 +426,5 @@ JOBS = {
 
 def main(arguments):
     job, *others = arguments
-    JOBS[job](*others)
+    named = dict(other.split("=", 1) for other in others if re.match("[a-z]+=postgresql://", other))
+    JOBS[job](*(other for other in others if "=postgresql://" not in other), **named)

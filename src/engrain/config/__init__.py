@@ -107,7 +107,7 @@ def describe_missing_key(settings: Settings) -> str | None:
 def _effective(name: str, settings: dict[str, Any], loaded: Iterable[Source]) -> Effective:
     path = name.split(".")
     value: Any = reduce(getitem, path, settings)
-    if Secret in get_args(fields()[name].annotation):
+    if Secret in get_args(fields()[name].annotation) and not isinstance(value, dict):
         value = "not set" if value is None else "set"
     origins = _origins(path, loaded) or [DEFAULT]
     return Effective(name, value, ", ".join(origins) if isinstance(value, dict) else origins[0])

@@ -100,7 +100,10 @@ class Storage(Section):
     busy_timeout_s: float = setting(
         default=5.0, ge=0, le=600, description="How long a call waits for a lock, or the server"
     )
-    pool_size: int = setting(default=8, ge=1, le=1000, description="Connections to PostgreSQL at once")
+    pool_size: int = setting(default=8, ge=1, le=1000, description="Connections to each PostgreSQL server at once")
+    shards: dict[str, Secret] = setting(
+        default={}, description="URLs of further PostgreSQL servers of the tenants, by name; that of `db` is `home`"
+    )
     synchronous: Literal["normal", "full"] = setting(
         default="normal",
         description="full also survives a power cut; normal survives the end of the process at any moment",

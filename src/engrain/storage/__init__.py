@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from engrain.storage.store import SqlStore
 
 IN_MEMORY = ":memory:"
+HOME = "home"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
 _IN_QUERY = re.compile(r"([?&]password=)[^&#]*")
 _MB = 2**20
@@ -27,8 +30,11 @@ def open_store(
     synchronous: str = "normal",
     pool_size: int = 8,
     cache_mb: int = 1024,
+    shards: Mapping[str, str] | None = None,
 ) -> SqlStore:
     """The store at a path, a `sqlite:///` or `postgresql://` URL or ":memory:", created where there is none.
+
+    `shards` are URLs of further servers by name, each of which has some of the tenants.
 
     `busy_timeout_s` bounds how long a call waits for another process's write, or for the server; `synchronous` is
     SQLite's alone, `pool_size` (connections at once) PostgreSQL's. `cache_mb` bounds what searches keep in the process.
@@ -40,6 +46,9 @@ def open_store(
     from engrain.storage.store import SqlStore
 
     where = checks.path(location, name="location").removeprefix("sqlite:///")
+    if shards:
+        open_ = partial(open_store, busy_timeout_s=busy_timeout_s, pool_size=pool_size, cache_mb=cache_mb)
+        return _open_shards(where, shards, open_)
     if is_server(where):
         from engrain.storage.postgres.backend import PostgresBackend
 
@@ -57,6 +66,38 @@ def open_store(
     return SqlStore(
         SqliteBackend(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous, cache_bytes=cache_mb * _MB)
     )
+
+
+def _open_shards(home: str, shards: Mapping[str, str], open_: Callable[[str], SqlStore]) -> SqlStore:
+    """Open several servers as one store; that of the location is the first, and is called `home`."""
+    from engrain.storage.shards.store import ShardedStore
+
+    servers = {HOME: home, **shards}
+    if HOME in shards:
+        raise InvalidInput(f"storage.shards names {HOME!r}, which is the server of `db`; choose another name")
+    for name, url in servers.items():
+        if not is_server(url):
+            raise InvalidInput(
+                f"the server {checks.name(name, name='storage.shards')!r:.80} is at {mask_password(url):.80}, and "
+                "tenants are on PostgreSQL servers: give `db` and all of storage.shards as postgresql://..."
+            )
+    opened: dict[str, SqlStore] = {}
+    try:
+        for name, url in servers.items():
+            opened[name] = open_(url)
+            _refuse_twins(opened, name)
+        return ShardedStore(opened)
+    except BaseException:
+        for store in opened.values():
+            store.close()
+        raise
+
+
+def _refuse_twins(opened: Mapping[str, SqlStore], name: str) -> None:
+    where = opened[name].location
+    twin = next(other for other, store in opened.items() if store.location == where)
+    if twin != name:
+        raise InvalidInput(f"the servers {twin} and {name} are both {where}; name each once")
 
 
 def is_server(location: str) -> bool:

@@ -34,6 +34,8 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "bench": ("engrain.interfaces.cli.measurement", "bench"),
     "reembed": ("engrain.interfaces.cli.relocation", "reembed"),
     "copy": ("engrain.interfaces.cli.relocation", "copy"),
+    "tenants list": ("engrain.interfaces.cli.tenants", "list_tenants"),
+    "tenants move": ("engrain.interfaces.cli.tenants", "move"),
     "migrate": ("engrain.interfaces.cli.relocation", "migrate"),
     "hook": ("engrain.interfaces.assistants.command", "hook"),
     "mcp": ("engrain.interfaces.cli.serving", "mcp"),
@@ -41,6 +43,7 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "serve": ("engrain.interfaces.cli.serving", "serve"),
     "worker": ("engrain.interfaces.cli.worker", "worker"),
 }
+_GROUPS = {"tenants": "Tenants of a memory that is on several servers."}
 app = typer.Typer(
     rich_markup_mode=None,  # plain help takes half the time and is the same in a pipe
     pretty_exceptions_enable=False,
@@ -91,17 +94,17 @@ class LazyCommand(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A group of commands, whose help is the docstring of the group of verbs."""
+    """A group of commands, whose help is the docstring of the group of verbs, or a sentence of its own."""
 
-    def __init__(self, name: str, *, owner: str) -> None:
+    def __init__(self, name: str, *, summary: Callable[[], str]) -> None:
         super().__init__(name=name, rich_markup_mode=None)
-        self._owner = owner
+        self._summary = summary
 
     def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002  # help wraps long lines
-        return _first_sentence(docstrings.first_line_of_group(self._owner, self.name or ""))
+        return _first_sentence(self._summary())
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        self.help = docstrings.first_line_of_group(self._owner, self.name or "")
+        self.help = self._summary()
         super().format_help_text(ctx, formatter)
 
 
@@ -119,22 +122,23 @@ def parser() -> TyperGroup:
                 root,
                 verb.command_name.split(),
                 LazyCommand(verb.command_name.split()[-1], summary=summary, make=make),
-                verb.owner,
+                functools.partial(docstrings.first_line_of_group, verb.owner, verb.command_name.split()[0]),
             )
     for name, function in FUNCTIONS.items():
         summary = functools.partial(docstrings.first_line_of_function, *function)
-        root.add_command(LazyCommand(name, summary=summary, make=functools.partial(_function_command, name)))
+        command = LazyCommand(name.split()[-1], summary=summary, make=functools.partial(_function_command, name))
+        _add(root, name.split(), command, functools.partial(_GROUPS.__getitem__, name.split()[0]))
     return root
 
 
-def _add(root: TyperGroup, path: Sequence[str], command: LazyCommand, owner: str) -> None:
+def _add(root: TyperGroup, path: Sequence[str], command: LazyCommand, summary: Callable[[], str]) -> None:
     """Put a command into its group, which is made with the first of its commands."""
     if len(path) == 1:
         root.add_command(command)
         return
     group = root.commands.get(path[0])
     if group is None:
-        group = Group(path[0], owner=owner)
+        group = Group(path[0], summary=summary)
         root.add_command(group)
     assert isinstance(group, Group)
     group.add_command(command)
@@ -148,7 +152,7 @@ def _verb_command(name: str) -> TyperCommand:
 
 def _function_command(name: str) -> TyperCommand:
     module, function = FUNCTIONS[name]
-    return command_of_function(name, getattr(import_module(module), function))
+    return command_of_function(name.rsplit(maxsplit=1)[-1], getattr(import_module(module), function))
 
 
 def _first_sentence(text: str) -> str:

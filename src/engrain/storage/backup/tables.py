@@ -150,7 +150,8 @@ TABLES: Mapping[str, Table] = {
     "memory_metadata": Table(
         columns=_columns("tenant_id key value"),
         key=("tenant_id", "key"),
-        backed_up="key NOT LIKE 'audit_seal/%'",  # a seal is of the events of one database
+        # A seal is of the events of one database, and so is the record of the server that a tenant is on.
+        backed_up="key NOT LIKE 'audit_seal/%' AND key <> 'server'",
         share=NOTHING,
     ),
     "embedding_versions": Table(

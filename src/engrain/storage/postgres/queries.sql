@@ -469,3 +469,76 @@ SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off
 -- Wait for those who hold the same numbers of a tenant, in the given order
 SELECT pg_advisory_xact_lock(hashtext(:tenant_id), CAST(number AS integer))
 FROM unnest(CAST(:queues AS bigint[])) AS queue (number);
+
+-- tenant_record --
+-- Read on which server a tenant is, as this one has it
+SELECT value FROM memory_metadata WHERE tenant_id = :tenant_id AND key = 'server';
+
+-- hold_tenant_record --
+-- Read on which server a tenant is, which stays so until the end of the transaction. Who waits to move it comes before
+-- those who ask later, as row locks alone would not have it; the row as it is after the wait is what FOR SHARE reads
+SELECT value FROM memory_metadata
+WHERE tenant_id = :tenant_id AND key = 'server'
+    AND pg_advisory_xact_lock_shared(hashtext(:tenant_id), 256) IS NOT NULL FOR SHARE;
+
+-- lock_tenant --
+-- Wait until nobody writes to a tenant, and let nobody write until the end of the transaction
+SELECT pg_advisory_xact_lock(hashtext(:tenant_id), 256);
+
+-- set_tenant_record --
+-- Record on which server a tenant is
+INSERT INTO memory_metadata (tenant_id, key, value) VALUES (:tenant_id, 'server', :value)
+ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value;
+
+-- add_tenant_record --
+-- Record on which server a tenant is, unless that is recorded
+INSERT INTO memory_metadata (tenant_id, key, value) VALUES (:tenant_id, 'server', :value) ON CONFLICT DO NOTHING;
+
+-- confirm_move --
+-- Record that a copy has become the tenant, unless its record has changed
+UPDATE memory_metadata SET value = :value WHERE tenant_id = :tenant_id AND key = 'server' AND value = :before;
+
+-- claim_move --
+-- Claim the moves of a tenant until the end of the transaction, unless somebody has
+SELECT pg_try_advisory_xact_lock(hashtext(:tenant_id), 257);
+
+-- tenant_records --
+-- Read on which servers some tenants are, as this one has it
+SELECT tenant_id, value FROM memory_metadata WHERE tenant_id IN :tenants AND key = 'server';
+
+-- find_server --
+-- Find the server of a tenant in the directory
+SELECT value FROM memory_metadata WHERE tenant_id = '' AND key = :key;
+
+-- add_server --
+-- Add a tenant to the directory, unless it is there
+INSERT INTO memory_metadata (tenant_id, key, value) VALUES ('', :key, :value) ON CONFLICT DO NOTHING;
+
+-- set_server --
+-- Set the server of a tenant in the directory
+INSERT INTO memory_metadata (tenant_id, key, value) VALUES ('', :key, :value)
+ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value;
+
+-- has_tenant --
+-- Tell whether there is anything of a tenant
+SELECT 1 WHERE EXISTS (SELECT 1 FROM namespaces WHERE tenant_id = :tenant_id)
+    OR EXISTS (SELECT 1 FROM memory_events WHERE tenant_id = :tenant_id)
+    OR EXISTS (SELECT 1 FROM access_keys WHERE tenant_id = :tenant_id)
+    OR EXISTS (SELECT 1 FROM log_sessions WHERE tenant_id = :tenant_id)
+    OR EXISTS (SELECT 1 FROM memory_metadata WHERE tenant_id = :tenant_id);
+
+-- oldest_transaction --
+-- Read the oldest transaction that goes on: whatever is not visible now was written by it or by later ones
+SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint);
+
+-- columns_of_tables --
+-- List tables with the columns of their primary keys and those that are written
+SELECT CAST(relname AS text), ARRAY(
+        SELECT CAST(attname AS text) FROM unnest(indkey) WITH ORDINALITY AS part (number, place)
+        JOIN pg_attribute ON attrelid = indrelid AND attnum = number ORDER BY place
+    ), ARRAY(
+        SELECT CAST(attname AS text) FROM pg_attribute
+        WHERE attrelid = indrelid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum
+    )
+FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
+WHERE relnamespace = current_schema()::regnamespace AND indisprimary;

@@ -1,0 +1,315 @@
+"""Sharded store: several PostgreSQL servers as one store, each call on the server that has its tenant."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+
+from engrain.domain.runs.jobs import Compaction
+from engrain.errors import InvalidInput
+from engrain.storage import jobs
+from engrain.storage.reports import tenants
+from engrain.storage.runs import claims
+from engrain.storage.shards.directory import Directory, TenantMovedError, check_record
+from engrain.storage.store import SqlStore
+from engrain.storage.write import embedding_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.domain.maintenance.backups import Extent
+    from engrain.domain.maintenance.vitals import PoolVitals, Vitals
+    from engrain.domain.records import Caller, EmbeddingVersion
+    from engrain.domain.requests import Act, Health, Ref
+    from engrain.storage.backup.extraction import SqlExtraction
+    from engrain.storage.backup.restoration import SqlRestoration
+    from engrain.storage.transaction import Transaction
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+_Check: TypeAlias = "Callable[[Callable[..., Any]], Callable[..., Any]]"
+_MOST_MOVES = 20
+# Of the memory as a whole: on the first server, as the directory is.
+_AT_HOME = frozenset(
+    {
+        jobs.add_job,
+        jobs.take_job,
+        jobs.renew_job,
+        jobs.end_job,
+        jobs.retry_job,
+        jobs.list_jobs,
+        jobs.find_last_firing,
+        jobs.prune_jobs,
+        embedding_versions.find_active,
+        embedding_versions.load_versions,
+    }
+)
+# Of the tenants of every server: lists, whose rows are told apart by their tenant.
+_OF_ALL = frozenset(
+    {tenants.list_tenants, claims.list_backlogs, claims.list_waiting, embedding_versions.find_unembedded}
+)
+
+
+class ShardedStore(SqlStore):
+    """Memories on several PostgreSQL servers, each tenant on one of them. Thread-safe.
+
+    What concerns a tenant runs on its server, and again where the tenant was moved meanwhile. Jobs and the directory
+    are on the first server. What concerns every tenant is asked of every server.
+    """
+
+    def __init__(self, servers: Mapping[str, SqlStore]) -> None:  # no backend of its own
+        """Take open stores by the names of their servers; the first has the directory and the jobs."""
+        self.servers = dict(servers)
+        self.directory = Directory(self.servers)
+        self._home = self.directory.home
+
+    @property
+    def location(self) -> str:
+        return self._home.location
+
+    @property
+    def created(self) -> bool:
+        return self._home.created
+
+    def read(
+        self,
+        caller: Caller,
+        work: Callable[Concatenate[Any, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        return self._follow(  # type: ignore[no-any-return]
+            caller.tenant_id, lambda store, check: store.read(caller, check(work), *arguments, **options)
+        )
+
+    def search(
+        self,
+        caller: Caller,
+        work: Callable[Concatenate[Any, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        return self._follow(  # type: ignore[no-any-return]
+            caller.tenant_id, lambda store, check: store.search(caller, check(work), *arguments, **options)
+        )
+
+    def write(
+        self,
+        act: Act,
+        work: Callable[Concatenate[Any, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        return self._follow(  # type: ignore[no-any-return]
+            act.caller.tenant_id,
+            lambda store, check: store.write(act, check(work), *arguments, **options),
+            writes=True,
+        )
+
+    def inspect(
+        self,
+        tenant_id: str | None,
+        work: Callable[Concatenate[Transaction, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        if tenant_id is not None:
+            return self._follow(  # type: ignore[no-any-return]
+                tenant_id, lambda store, check: store.inspect(tenant_id, check(work), *arguments, **options)
+            )
+        answer: _Result = self._inspect_all(work, *arguments, **options)
+        return answer
+
+    def maintain(
+        self,
+        tenant_id: str | None,
+        work: Callable[Concatenate[Transaction, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        if tenant_id is None:
+            assert work in _AT_HOME, work
+            return self._home.maintain(None, work, *arguments, **options)
+        return self._follow(  # type: ignore[no-any-return]
+            tenant_id, lambda store, check: store.maintain(tenant_id, check(work), *arguments, **options), writes=True
+        )
+
+    def use_embedder(self, name: str, dims: int) -> str | None:
+        others = [store.use_embedder(name, dims) for store in self.servers.values()]
+        return next((other for other in others if other is not None), None)
+
+    def begin_version(self, name: str, dims: int) -> EmbeddingVersion:  # noqa: ARG002  # refused
+        raise InvalidInput(
+            f"the vectors of several servers change to {name} one server at a time: engrain reembed --db URL for each "
+            f"of {', '.join(self.servers)}, with storage.shards empty"
+        )
+
+    def attach(
+        self,
+        refs: Sequence[Ref],
+        vectors: NDArray[np.float32],
+        *,
+        version: int | None = None,
+        tenants: Sequence[str] | None = None,
+    ) -> None:
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, tenant_id in enumerate(tenants or ()):
+            rows[self.directory.locate(tenant_id)].append(row)
+        for name, own in rows.items():
+            assert tenants is not None
+            self.servers[name].attach(
+                [refs[row] for row in own], vectors[own], version=version, tenants=[tenants[row] for row in own]
+            )
+
+    def prune_vectors(self, limit: int) -> int:
+        return sum(store.prune_vectors(limit) for store in self.servers.values())
+
+    def flush_index(self) -> int:
+        return sum(store.flush_index() for store in self.servers.values())
+
+    def extract(self, extent: Extent, work: Callable[[SqlExtraction], _Result]) -> _Result:
+        tenant_id = self._tenant_of_extent(extent.tenant_id)
+
+        def checked(extraction: SqlExtraction) -> _Result:
+            check_record(extraction.tx, tenant_id, holds=False)
+            return work(extraction)
+
+        return self._follow(  # type: ignore[no-any-return]
+            tenant_id, lambda store, _: store.extract(extent, checked)
+        )
+
+    def restore(
+        self, tenant_id: str | None, work: Callable[[SqlRestoration], _Result], *, is_part: bool = False
+    ) -> _Result:
+        tenant = self._tenant_of_extent(tenant_id)
+
+        def checked(restoration: SqlRestoration) -> _Result:
+            check_record(restoration.tx, tenant, holds=True)
+            return work(restoration)
+
+        return self._follow(  # type: ignore[no-any-return]
+            tenant, lambda store, _: store.restore(tenant, checked, is_part=is_part), writes=True
+        )
+
+    def vitals(self, now: datetime) -> Vitals:
+        found = [store.vitals(now) for store in self.servers.values()]
+        memories = sum((Counter(vitals.memories) for vitals in found), Counter[str]())
+        since = [vitals.without_vector_since for vitals in found if vitals.without_vector_since is not None]
+        return replace(
+            found[0],
+            memories={kind: memories[kind] for kind in found[0].memories},
+            size_bytes=sum(vitals.size_bytes for vitals in found),
+            without_vector=sum(vitals.without_vector for vitals in found),
+            without_vector_since=min(since, default=None),
+            pool=_add_pools(vitals.pool for vitals in found if vitals.pool is not None),
+        )
+
+    def health(self) -> Health:
+        found = {name: store.health() for name, store in self.servers.items()}
+        first = next(iter(found.values()))
+        named = [f"{name}: {problem}" for name, health in found.items() for problem in health.problems]
+        counts = {
+            count: sum(getattr(health, count) for health in found.values())
+            for count in ("size_bytes", "memories", "indexed", "embedded", "waiting")
+        }
+        return replace(first, problems=tuple(named), **counts)
+
+    def compact(self) -> Compaction:
+        found = [store.compact() for store in self.servers.values()]
+        return Compaction(
+            bytes_before=sum(compaction.bytes_before for compaction in found),
+            bytes_after=sum(compaction.bytes_after for compaction in found),
+        )
+
+    def close(self) -> None:
+        for store in self.servers.values():
+            store.close()
+
+    def _follow(
+        self,
+        tenant_id: str,
+        run: Callable[[SqlStore, _Check], Any],
+        *,
+        writes: bool = False,
+    ) -> Any:
+        """Return what `run` returns on the tenant's server: again, on the next one, where it was moved meanwhile."""
+
+        def check(work: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(work)  # and what it is marked as
+            def checked(tx: Transaction, *arguments: Any, **options: Any) -> Any:
+                check_record(tx, tenant_id, holds=writes)
+                return work(tx, *arguments, **options)
+
+            return checked
+
+        name = self.directory.locate(tenant_id)
+        for _ in range(_MOST_MOVES):
+            try:
+                return run(self.servers[name], check)
+            except TenantMovedError:
+                name = self.directory.look_up(tenant_id)
+        return run(self.servers[name], check)
+
+    def _inspect_all(self, work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Return what `work` reads of every tenant: on the first server, or of the tenants that each server has."""
+        if work in _AT_HOME:
+            return self._home.inspect(None, work, *arguments, **options)
+        if work is tenants.load_page:
+            return self._page(*arguments, **options)
+        assert work in _OF_ALL, work
+        found: list[Any] = []
+        for name, store in self.servers.items():
+            rows = store.inspect(None, work, *arguments, **options)
+            own = self.directory.list_tenants_of(name, {_tenant_of(row) for row in rows})
+            found += [row for row in rows if _tenant_of(row) in own]
+        if work is embedding_versions.find_unembedded:
+            return found[: arguments[0]]
+        return sorted(found, key=_position_of)
+
+    def _page(self, load: Any, _: None, now: datetime, *, after: tuple[str, str], limit: int) -> list[Any]:
+        """Load the next counts of all tenants after a position."""
+        found: list[Any] = []
+        for name in self.inspect(None, tenants.list_tenants):
+            if name >= after[0] and len(found) < limit:
+                left = limit - len(found)
+                found += self.inspect(name, tenants.load_page, load, name, now, after=after, limit=left)
+        return found
+
+    def _tenant_of_extent(self, tenant_id: str | None) -> str:
+        if tenant_id is None:
+            raise InvalidInput(
+                f"the memory is on several servers ({', '.join(self.servers)}), which have no common moment: "
+                "name a tenant, or open each server by itself with storage.shards empty"
+            )
+        return tenant_id
+
+
+def _tenant_of(row: Any) -> str:
+    return row if isinstance(row, str) else str(row.tenant_id)
+
+
+def _position_of(row: Any) -> tuple[str, ...]:
+    """Return what orders the rows of all servers as each orders its own."""
+    if isinstance(row, str):
+        return (row,)
+    return row.tenant_id, row.agent, row.user or ""
+
+
+def _add_pools(pools: Iterable[PoolVitals]) -> PoolVitals | None:
+    """Add up the connections to all servers."""
+    found = list(pools)
+    if not found:
+        return None
+    names = ("most", "open", "in_use", "requests_waiting")
+    return replace(found[0], **{name: sum(getattr(pool, name) for pool in found) for name in names})

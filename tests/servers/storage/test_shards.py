@@ -1,0 +1,400 @@
+"""Tenants on three PostgreSQL servers: where each is, moves between them, and what ends a move in the middle."""
+
+import itertools
+import os
+import signal
+import threading
+from contextlib import ExitStack, closing
+
+import numpy as np
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from engrain import Memory, errors
+from engrain.domain.requests import Act
+from engrain.interfaces.cli import main
+from engrain.storage import open_store
+from engrain.storage.migrations import HEAD, table_names
+from engrain.storage.reports import tenants
+from engrain.storage.shards.moves import move_tenant
+from tests.support.children import Child
+from tests.support.engines import HashEmbedder
+from tests.support.one_call import OneCall
+from tests.support.postgres import PostgresServer
+from tests.support.sample_records import NOON, act, episode, fact, request
+from tests.support.store_samples import DIMS, EMBEDDER, axis, keyword
+
+TENANT, AGENT = "ana", "aide"
+NAMES = ("home", "b", "c")
+# A statement in so many of a move is where it is killed; 1 is before every one.
+STEP = 1 if os.environ.get("ENGRAIN_TEST_KILLS") == "all" else 17
+TABLES = [name for name in table_names("postgres", HEAD) if name not in {"jobs", "embedding_versions"}]
+
+
+@pytest.fixture(scope="module")
+def servers():
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(PostgresServer()) for name in NAMES}
+
+
+@pytest.fixture
+def urls(servers):
+    made = {name: server.new_database() for name, server in servers.items()}
+    yield made
+    for name, url in made.items():
+        servers[name].drop_database(url)
+
+
+@pytest.fixture
+def store(urls):
+    with closing(opened(urls)) as store:
+        yield store
+
+
+def opened(urls):
+    others = {name: url for name, url in urls.items() if name != "home"}
+    return OneCall(open_store(urls["home"], shards=others))
+
+
+def settings_of(urls):
+    shards = {name: url for name, url in urls.items() if name != "home"}
+    return {"db": urls["home"], "storage": {"shards": shards}, "embedding": {"model": "none"}}
+
+
+def caller(tenant=TENANT):
+    return Act(caller=act().caller.__class__(tenant_id=tenant, agent=AGENT), at=NOON)
+
+
+def said(content, tenant=TENANT, **changes):
+    return episode(content, tenant_id=tenant, agent=AGENT, scope="global", session="monday", speaker="Ana", **changes)
+
+
+def fill(store, tenant=TENANT):
+    """Something in every table that a move takes: turns, facts superseded and retracted, a vector, a word of each."""
+    store.use_embedder(EMBEDDER, DIMS)
+    [turn, gone, _] = store.put(caller(tenant), [said(f"Turn {place} has bread.", tenant) for place in range(3)])
+    for content in ("Lisbon", "Porto"):
+        store.put(caller(tenant), [fact(content, tenant_id=tenant, agent=AGENT, scope="global")])
+    waiting = store.unembedded(1)
+    store.attach(
+        [each.ref for each in waiting], np.array([axis(0)] * len(waiting)), tenants=[each.tenant_id for each in waiting]
+    )
+    assert store.erase(caller(tenant), [gone.id])
+    return turn
+
+
+def rows(servers, urls, name, tenant=TENANT):
+    """All that a server has of a tenant, as text by table; without the record of where it is."""
+    database = conninfo_to_dict(urls[name])["dbname"]
+    condition = 'tenant_id = %s AND NOT (to_jsonb(kept) @> \'{"key": "server"}\')'
+    return {
+        table: found
+        for table in TABLES
+        if (
+            found := servers[name].psql(
+                database, f"SELECT kept::text FROM {table} AS kept WHERE {condition} ORDER BY 1", [tenant]
+            )
+        )
+    }
+
+
+def holders(servers, urls, tenant=TENANT):
+    return [name for name in NAMES if rows(servers, urls, name, tenant)]
+
+
+def texts(store, tenant=TENANT):
+    asked = request(caller=caller(tenant).caller)
+    return sorted(memory.content for memory in store.recent(asked, 99_999))
+
+
+def test_new_tenants_are_spread_and_each_is_on_one_server(store, servers, urls):
+    names = [f"tenant-{number}" for number in range(30)]
+    for name in names:
+        store.put(caller(name), [said("Here.", name)])
+    places = {name: holders(servers, urls, name) for name in names}
+    assert all(len(found) == 1 for found in places.values())
+    assert {name for [name] in places.values()} == set(NAMES)
+    assert store.inspect(None, tenants.list_tenants) == sorted(names)
+    with closing(opened(urls)) as other:
+        assert {name: [other.directory.locate(name)] for name in names} == places
+        assert all(texts(other, name) == ["Here."] for name in names)
+    assert store.health().problems == ()
+    assert store.health().memories == 30
+
+
+def test_the_tenants_of_a_server_stay_there_when_others_are_added(urls):
+    with closing(OneCall(open_store(urls["b"]))) as alone:
+        alone.put(caller("old"), [said("From before.", "old")])
+    with closing(opened(urls)) as store:
+        assert texts(store, "old") == ["From before."]
+        store.put(caller("old"), [said("And after.", "old")])
+    with closing(OneCall(open_store(urls["b"]))) as alone:
+        assert texts(alone, "old") == ["And after.", "From before."]
+
+
+def test_a_move_takes_every_row_as_it_is_and_leaves_none(store, servers, urls):
+    fill(store)
+    fill(store, "other")
+    source, elsewhere = store.directory.locate(TENANT), store.directory.locate("other")
+    before, others = rows(servers, urls, source), rows(servers, urls, elsewhere, "other")
+    target = next(name for name in NAMES if name != source)
+    asked = request(caller=caller().caller)
+    found = [store.nearest(asked, axis(0), 9), keyword(store, "bread", asked=asked)]
+    assert all(map(len, found))
+    report = move_tenant(store.store, TENANT, target)
+    assert (report.source, report.target, report.removed) == (source, target, sum(map(len, before.values())))
+    assert holders(servers, urls) == [target]
+    assert rows(servers, urls, target) == before
+    assert rows(servers, urls, elsewhere, "other") == others
+    assert [store.nearest(asked, axis(0), 9), keyword(store, "bread", asked=asked)] == found
+    again = fact("Braga", tenant_id=TENANT, agent=AGENT, scope="global")
+    [stored] = store.put(caller(), [again])
+    assert stored.supersedes_id is not None
+    assert store.health().problems == ()
+
+
+def test_what_changes_while_a_tenant_is_copied_goes_with_it(store, servers, urls):
+    """Between the rounds of the copy: rows that are new, changed, gone, and one in the place of another."""
+    turn = fill(store)
+    source = store.directory.locate(TENANT)
+    target = next(name for name in NAMES if name != source)
+    changes = iter(
+        [
+            lambda: store.put(caller(), [said("During the copy.")]),
+            lambda: store.erase(caller(), [turn.id]),
+            lambda: store.put(caller(), [fact("Faro", tenant_id=TENANT, agent=AGENT, scope="global")]),
+            lambda: store.put_entity(caller(), store_entity("Cleo")),
+        ]
+    )
+    kept = []
+
+    def change(step, _rows):
+        if step == "copying":
+            next(changes, lambda: None)()
+            kept[:] = [rows(servers, urls, source)]
+
+    report = move_tenant(store.store, TENANT, target, change)
+    assert [rows(servers, urls, target)] == kept
+    assert report.last_rows > 0
+    assert "During the copy." in texts(store)
+    assert holders(servers, urls) == [target]
+    assert store.health().problems == ()
+
+
+def store_entity(name):
+    from tests.support.sample_records import entity
+
+    return entity(name, tenant_id=TENANT)
+
+
+def test_a_process_that_knows_the_old_server_writes_and_reads_on_the_new_one(store, servers, urls):
+    fill(store)
+    with closing(opened(urls)) as other:
+        assert len(texts(other)) == len(texts(store))
+        for target in ("b", "c", "home"):
+            move_tenant(store.store, TENANT, target)
+            other.put(caller(), [said(f"Written at {target}.")])
+            assert holders(servers, urls) == [target]
+            assert f"Written at {target}." in texts(store)
+        assert other.health().problems == ()
+
+
+class Traffic:
+    """Writers and readers of a tenant in threads, until told to stop or one of them fails."""
+
+    def __init__(self):
+        self.written, self.erased, self.failures = [], set(), []
+        self._is_over, self._threads = threading.Event(), []
+
+    def start(self, job, store, number):
+        self._threads.append(threading.Thread(target=self.guard, args=(job, store, number)))
+        self._threads[-1].start()
+
+    def guard(self, job, *arguments):
+        if self.failures:
+            return
+        try:
+            job(*arguments)
+        except BaseException as error:  # noqa: BLE001  # told by the test
+            self.failures.append(error)
+            self._is_over.set()
+
+    def stop(self):
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def write(self, store, number):
+        for count in itertools.takewhile(lambda _: not self._is_over.is_set(), itertools.count()):
+            [turn] = store.put(caller(), [said(f"Writer {number}, turn {count}.")])
+            if count % 5 == 4:
+                assert store.erase(caller(), [turn.id])
+                self.erased.add(turn.content)
+            else:
+                self.written.append(turn.content)
+
+    def read(self, store, _):
+        while not self._is_over.is_set():
+            known = list(self.written)
+            seen = texts(store)
+            assert set(known) <= set(seen), (known, seen)
+
+
+def test_reads_and_writes_while_a_tenant_moves_lose_nothing(store, servers, urls):
+    """In two memories, one of which moves the tenant from server to server."""
+    fill(store)
+    traffic = Traffic()
+    with closing(opened(urls)) as other:
+        for job, memory, number in (
+            *((traffic.write, memory, number) for number, memory in enumerate((store, other, other))),
+            *((traffic.read, memory, 0) for memory in (store, other)),
+        ):
+            traffic.start(job, memory, number)
+        for target in ("b", "c", "home") * 2:
+            traffic.guard(move_tenant, store.store, TENANT, target)
+        traffic.stop()
+    assert traffic.failures == []
+    assert len(traffic.written) > 20
+    found = texts(store)
+    assert set(traffic.written) <= set(found)
+    assert not traffic.erased & set(found)
+    assert holders(servers, urls) == ["home"]
+    assert store.health().problems == ()
+
+
+def test_a_move_that_is_killed_leaves_the_tenant_whole_on_one_server(store, servers, urls):
+    """Before one statement in seventeen, in turn to each of the servers; what was left is cleared by the next move."""
+    fill(store)
+    expected = texts(store)
+    names = itertools.cycle(("b", "c", "home"))
+    deaths, count, target = 0, 1, next(names)
+    while True:
+        with Child("move", TENANT, target, count, *(f"{name}={url}" for name, url in urls.items())) as child:
+            finished = child.rest()
+            assert child.ended() == (0 if finished else -signal.SIGKILL)
+        with closing(opened(urls)) as fresh:
+            assert texts(fresh) == expected
+            fresh.put(caller(), [said(f"After death {count}.")])
+            expected = sorted([*expected, f"After death {count}."])
+            assert texts(fresh) == texts(store) == expected
+            name = fresh.directory.look_up(TENANT)
+            whole = rows(servers, urls, name)
+            assert len(whole["episodes"]) == len(expected) - 1  # the facts are one
+        if finished:
+            break
+        deaths += 1
+        count += STEP
+        target = next(other for other in names if other != name)
+    assert deaths > 10
+    assert holders(servers, urls) == [target]
+    assert rows(servers, urls, target) == whole
+    assert store.health().problems == ()
+
+
+@pytest.mark.parametrize("which", ["first", "last"])
+def test_a_move_whose_server_dies_is_completed_by_the_next(store, servers, urls, which):
+    fill(store)
+    source = store.directory.locate(TENANT)
+    target = next(name for name in NAMES if name not in {source, "home"})
+    before, dying = rows(servers, urls, source), servers[target]
+
+    def kill(step, _rows):
+        if (step == "copying") == (which == "first"):
+            dying.kill()
+
+    with pytest.raises(errors.StorageError):
+        move_tenant(store.store, TENANT, target, kill)
+    dying.start()
+    with closing(opened(urls)) as fresh:
+        assert texts(fresh) == ["Porto", "Turn 0 has bread.", "Turn 2 has bread."]
+        move_tenant(fresh.store, TENANT, target)
+        assert rows(servers, urls, target) == before
+        assert holders(servers, urls) == [target]
+
+
+def test_a_server_with_vectors_of_another_embedder_takes_no_tenant(store, urls):
+    fill(store)
+    source = store.directory.locate(TENANT)
+    target = next(name for name in NAMES if name != source)
+    with closing(opened(urls)) as fresh, closing(OneCall(open_store(urls[target]))) as alone:
+        alone.begin_version("test:other", 3)
+        alone.switch_version(act(), 2)
+        with pytest.raises(errors.InvalidInput, match=r"test:other.*engrain reembed"):
+            move_tenant(fresh.store, TENANT, target)
+        assert fresh.directory.look_up(TENANT) == source
+
+
+def test_servers_are_refused_with_what_to_do(urls, tmp_path):
+    for shards, reason in (
+        ({"home": urls["b"]}, "names 'home', which is the server of `db`"),
+        ({"b": str(tmp_path / "memory.db")}, "server 'b' is at .*memory.db.*postgresql://"),
+        ({"b": urls["b"], "c": urls["b"]}, "servers b and c are both"),
+        ({"b": urls["home"]}, "servers home and b are both"),
+    ):
+        with pytest.raises(errors.InvalidInput, match=reason):
+            open_store(urls["home"], shards=shards)
+    with pytest.raises(errors.InvalidInput, match=r"server 'home' is at .*memory.db"):
+        open_store(tmp_path / "memory.db", shards={"b": urls["b"]})
+
+
+def test_a_server_that_is_missing_from_the_settings_is_named(store, urls):
+    fill(store)
+    move_tenant(store.store, TENANT, "c")
+    named = pytest.raises(errors.InvalidInput, match=r"'ana' is on the server 'c'.*add 'c' with its URL")
+    with closing(opened({name: urls[name] for name in ("home", "b")})) as fewer, named:
+        texts(fewer)
+    with pytest.raises(errors.InvalidInput, match=r"no server 'd'.*home, b, c"):
+        move_tenant(store.store, TENANT, "d")
+
+
+def test_a_whole_memory_works_on_three_servers(urls, tmp_path):
+    """The verbs of every tenant and of one: jobs, learning, keys, counts, backups, readiness and embeddings."""
+    with Memory.open(settings=settings_of(urls), embedder=HashEmbedder()) as memory:
+        agents = {name: memory.agent(AGENT, tenant=name) for name in ("x", "y", "z", "ana")}
+        for name, agent in agents.items():
+            agent.observe(f"{name} likes trams.", session="s", speaker="Ana")
+            agent.remember(f"City of {name}", subject="Ana", predicate="lives in")
+        memory.flush()
+        assert {hit.memory.content for hit in agents["x"].recall("trams city")} == {"x likes trams.", "City of x"}
+        assert sum(counts.facts for counts in memory.agents(limit=2)) == 2
+        page = memory.agents(limit=3)
+        assert [counts.tenant_id for counts in [*page, *memory.agents(limit=3, after=page.next)]] == sorted(agents)
+        key = memory.keys.create(role="writer", tenant="y", agent=AGENT)
+        assert memory.keys.authenticate(key.secret).tenant_id == "y"
+        memory.decay()
+        assert memory.cleanup() is not None
+        job = memory.jobs.run("compaction")
+        assert job.status == "done"
+        assert memory.health().waiting == 0
+        assert memory.readiness().status == "ok"
+        backup = tmp_path / "y.backup"
+        memory.backup(backup, tenant="y")
+        with pytest.raises(errors.InvalidInput, match=r"several servers \(home, b, c\).*name a tenant"):
+            memory.backup(tmp_path / "all.backup")
+        before = memory.parts.store.directory.look_up("y")
+        memory.restore(backup, tenant="y", replace=True, untrusted=True)
+        assert memory.parts.store.directory.look_up("y") == before
+        move_tenant(memory.parts.store, "y", "b")
+        assert {hit.memory.content for hit in agents["y"].recall("trams city")} == {"y likes trams.", "City of y"}
+        assert memory.keys.authenticate(key.secret).tenant_id == "y"
+        assert memory.health().problems == ()
+
+
+def test_the_command_line_lists_and_moves_tenants(store, urls, monkeypatch, capsys):
+    fill(store)
+    monkeypatch.setenv("ENGRAIN_DB", urls["home"])
+    assert main(["tenants", "list"]) != 0
+    assert "storage.shards" in capsys.readouterr().err
+    monkeypatch.setenv("ENGRAIN_STORAGE__SHARDS", str({n: urls[n] for n in ("b", "c")}).replace("'", '"'))
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "none")
+    target = next(name for name in NAMES if name != store.directory.locate(TENANT))
+    assert main(["tenants", "move", TENANT, "--to", target]) == 0
+    assert f"ana is on {target} now" in capsys.readouterr().out
+    assert main(["tenants", "move", TENANT, "--to", target]) == 0
+    assert f"ana is on {target} already" in capsys.readouterr().out
+    assert main(["tenants", "list"]) == 0
+    assert capsys.readouterr().out.split() == [TENANT, target]
+    assert main(["config", "--json"]) == 0
+    assert urls["b"] not in capsys.readouterr().out
+    assert main(["tenants", "move", TENANT, "--to", "nowhere"]) != 0
+    assert "home, b, c" in capsys.readouterr().err
