@@ -32,7 +32,7 @@ COFFEE = "I like strong coffee."
 def framework(request, tmp_path_factory):
     """A framework in a folder of its own with what it needs; engrain is in the environment of these tests."""
     folder = tmp_path_factory.mktemp(request.param)
-    install = ["-m", "pip", "install", "--quiet", "--target", str(folder), *PACKAGES[request.param]]
+    install = ["-m", "pip", "install", "--quiet", "--no-compile", "--target", str(folder), *PACKAGES[request.param]]
     given = {**os.environ, "PIP_CONSTRAINT": str(HERE / "constraints.txt")}
     subprocess.run([sys.executable, *install], check=True, env=given)
     return request.param, folder
