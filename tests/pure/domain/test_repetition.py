@@ -124,6 +124,8 @@ def test_a_statement_is_never_an_echo_of_a_person(content, query):
         "There is no information about your blood type in my memory.",
         "Your cat's name has not been mentioned.",
         "Unfortunately, I cannot recall that. Let me know and I will note it.",
+        "I don't know your blood type. You could ask your doctor.",
+        "I don't know your blood type, and nobody at the hospital does.",
     ],
 )
 def test_an_assistant_that_does_not_know_says_nothing(content):
@@ -137,6 +139,8 @@ def test_an_assistant_that_does_not_know_says_nothing(content):
     [
         "Your cat is called Miso.",
         "I don't know her surname, but your sister is called Ana.",
+        "I don't know her surname, but nobody calls her Ana.",
+        "I don't know yet. It could be the voucher.",
         "I don't have a cat, I am a program.",
         "I remember that you don't eat meat.",
         "You said that you know Rust.",

@@ -108,7 +108,11 @@ def test_what_was_asked_and_not_known_is_no_evidence(location):
     with Memory.open(location, clock=Clock(microseconds=1)) as memory:
         agent = ask(memory, 3, questions=("What's my blood type?", "Which blood type do I have, positive or negative?"))
         for number in range(3):
-            denial = ("I don't know your blood type.", "There is no information about your blood type.")[number % 2]
+            denial = (
+                "I don't know your blood type.",
+                "There is no information about your blood type.",
+                "I don't know your blood type. You could ask your doctor.",
+            )[number]
             memory.agent("aide", session=f"more {number}").hooks.message(denial, role="assistant")
         for limit in (1, 10):
             assert agent.recall("What's my blood type?", limit=limit).evidence == "none"

@@ -76,6 +76,8 @@ _DENIAL = re.compile(
 )
 _OFFER = re.compile(
     r"^(?:if you|could you|can you|would you|please|let me know|feel free|just (?:tell|let)|tell me|happy to|sorry"
+    r"|(?:perhaps |maybe )?you (?:could|can|may|might|should) (?:want to )?ask\b"
+    r"|(?:and |but )?(?:nobody|no one)(?: \S+){0,4} (?:do|does|did|has|knows)(?=[.!]?$)"
     r"|i (?:am|have) (?:sorry|afraid)|i apologi[sz]e|unfortunately"
     r"|(?:and |then |so )?i(?: will| would|['\u2019](?:ll|d))? (?:can |gladly |happily )?"
     r"(?:remember|help|save|note|store|keep|be happy))\b"
