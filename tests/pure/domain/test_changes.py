@@ -25,6 +25,12 @@ from engrain.domain.text.changes import (
         "We don't eat meat any more.",
         "My new favourite soup is laksa.",
         "The report has been postponed to April.",
+        "We swapped back, I have the top shelf again.",
+        "Leave it at the kiosk instead.",
+        "We extend the sprint to the 24th of April.",
+        "I put the spare key into the desk.",
+        "Sunday doesn't work for Piet.",
+        "The bill says 58 euros, not 62.",
     ],
 )
 def test_a_change_is_told_from_other_statements(content):

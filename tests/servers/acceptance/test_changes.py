@@ -46,3 +46,12 @@ def test_a_question_about_the_past_finds_the_older_turn_first(agent):
 def test_a_change_that_is_forgotten_corrects_nothing(agent):
     agent.forget(ask(agent, "What is my address in Lisbon?")[0].memory.id)
     assert [hit.memory.content for hit in ask(agent, "What is my address in Lisbon?")] == [OLDER]
+
+
+def test_a_number_put_right_comes_before_the_wrong_one(location):
+    with Memory.open(location, embedder="none", clock=Clock(microseconds=1)) as memory:
+        agent = memory.agent("aide")
+        for day, text in enumerate(["The rent for the flat is 620 euros.", *OTHERS, "The rent is 580 euros, not 620."]):
+            agent.observe(text, session=f"day {day}", event_time=NOON - timedelta(days=9 - day))
+        memory.flush()
+        assert agent.recall("How high is the rent for the flat?")[0].memory.content == "The rent is 580 euros, not 620."

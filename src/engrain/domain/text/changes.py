@@ -36,6 +36,8 @@ _CHANGE = re.compile(
     |halved|(?:has|have|was|been)\ cut|retired|resigned|has\ left|took\ over|taken\ over|takes\ over|new\ \w+\ is
     |(?:my|our|the|a)\ new|became|has\ become|reverted|rolled\ back|sold|is\ wrong|is\ out|no\ more
     |not\ (?:\S+\ ){1,3}?(?:any\ ?more|as\ \w+\ did)|only\ every|other\ than|today
+    |again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
+    |(?:i|we)\ put|extend(?:ed)?\b.{1,40}\bto|,\ not
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -52,7 +54,7 @@ _HINTS = (
     "now|longer|more|from|as of|since|starting|instead|rather|in place|correction|wrong|mis|turns out|sorry|i meant"
     "|scratch|changed|switched|moved|relocated|renamed|replaced|postponed|slip|brought|back|put off|rescheduled"
     "|cancel|reopened|graded|raised|lowered|doubled|halved| cut|retired|resigned|has left| over|new|bec|reverted|sold"
-    "|is out| did|only every|other than|today"
+    "|is out| did|only every|other than|today|again|after all|of plan| work|swapped| put|extend|, not"
 ).split("|")
 
 
