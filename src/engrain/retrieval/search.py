@@ -10,7 +10,7 @@ import numpy as np
 
 from engrain.domain.filters import Filter
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
-from engrain.domain.text.analysis import lookup_terms, terms, word_terms
+from engrain.domain.text.analysis import lookup_terms, terms
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.retrieval import (
     channels,
@@ -213,16 +213,16 @@ def _evidence(
     query: SearchQuery, best: Hit | None, hits: Sequence[Hit], *, about: str, lists: Mapping[str, object]
 ) -> tuple[float | None, EvidenceLevel | None]:
     """The chance and level of evidence, none for small talk; None without channels that tell, and without words."""
-    judged = [] if best is None else [best]
-    calibration, query_terms = query.preset.evidence, word_terms(about)
+    stated = [hit for hit in hits if hit is not best and repeats.is_statement(hit.memory, query.text)]
+    judged = stated if best is None else [best, *stated]
+    calibration, question = query.preset.evidence, evidence.Question.parse(about)
     if calibration is None or "vector" not in lists:
         calibration = next((found for name, found in evidence.BY_CHANNEL.items() if name in lists), None)
-        judged += [hit for hit in hits if hit is not best and repeats.is_statement(hit.memory, query.text)]
     if calibration is None or query.limit == 0:
         return None, None
     if is_small_talk(query.text):
         return 0.0, "none"
-    return evidence.assess(calibration, judged, set(query_terms)) if query_terms else (None, None)
+    return evidence.assess(calibration, judged, question) if question.terms else (None, None)
 
 
 @dataclass(frozen=True, slots=True)
