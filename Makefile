@@ -4,6 +4,8 @@
 # make fuzz    100,000 reads a database in worlds made at random: nobody may be told what is another's
 # make test-llm    against a small language model on this machine, which it installs: 200 MB
 # make test-integrations    with other people's programs, installed beside; needs Node.js
+# make test-page    the page of the server in headless Chromium, which it installs with apt if need be; needs Node.js
+# make page    build the page of the server from web/ into the package; needs Node.js
 # Each sets up what it needs in .venv, from nothing. The tests run in a process for each core and one more, up to four,
 # each with a PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
 
@@ -18,6 +20,7 @@ DEV_READY := $(VENV)/.ready-dev
 LLM_READY := $(VENV)/.ready-llm
 # One more than cores: what waits for a server, a lock or a time to pass leaves its core to another.
 PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min((os.cpu_count() or 1) + 1, 4))')
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 DATA ?=
 RETRIEVAL ?=
 FILE ?=
@@ -25,7 +28,7 @@ ASK ?=
 READS ?= 100000
 SEED ?= 0
 
-.PHONY: run test test-fast fuzz test-llm test-integrations check bench bench-postgres format clean
+.PHONY: run test test-fast fuzz test-llm test-integrations test-page page check bench bench-postgres format clean
 
 run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
@@ -46,6 +49,13 @@ test-llm: $(LLM_READY)
 
 test-integrations: $(DEV_READY)
 	$(BIN)/python -m pytest tests/integrations --durations 5
+
+test-page: $(DEV_READY)
+	@command -v chromium >/dev/null || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -qq --no-install-recommends chromium; }
+	$(BIN)/python -m pytest tests/browser --durations 5
+
+page:
+	cd web && npm ci --no-audit --no-fund --ignore-scripts && PAGE_OUT=../src/engrain/interfaces/web npm run build
 
 check: $(DEV_READY)
 	$(BIN)/ruff check .

@@ -102,7 +102,7 @@ def _api(document: Mapping[str, Any]) -> str:
     verbs = [_verbs(group, members, operations) for group, members in groups.items() if group is not None]
     own = _verbs(None, groups[None], operations, [f"  readonly {group}: {_group(group)};" for group in groups if group])
     body = "\n".join([*arguments, *verbs, own, _table()])
-    records = [_declaration(name, schemas[name]) for name in _reachable(f"{body} Caller", schemas)]
+    records = [_declaration(name, schemas[name]) for name in _reachable(f"{body} AdmittedCaller", schemas)]
     imports = 'import type { CallOptions, Download, Operation, Paged } from "./connection.js";'
     return "\n".join([HEAD, "", imports, "", *records, body])
 

@@ -25,6 +25,21 @@ export interface AddedMessages {
   failures: Array<Degraded>;
 }
 
+/** Identity of a request with the role of its key, and the agent and the user it is bound to. */
+export interface AdmittedCaller {
+  tenant_id: string;
+  agent: string;
+  user: string | null;
+  is_user_bound: boolean;
+  may_publish: boolean;
+  session: string | null;
+  request_id: string | null;
+  pools: Array<string>;
+  key_role: "reader" | "writer" | "admin";
+  key_agent: string | null;
+  key_user: string | null;
+}
+
 /** Counts of the live memories that one agent stored, whatever their scope. */
 export interface AgentCounts {
   tenant_id: string;
@@ -72,18 +87,6 @@ export interface Audit {
 export interface Broken {
   position: string;
   reason: string;
-}
-
-/** Identity of a request, from its authentication, never from a tool's arguments. */
-export interface Caller {
-  tenant_id: string;
-  agent: string;
-  user: string | null;
-  is_user_bound: boolean;
-  may_publish: boolean;
-  session: string | null;
-  request_id: string | null;
-  pools: Array<string>;
 }
 
 /** A message of a chat. */

@@ -1,7 +1,7 @@
 /** Client of engrain, a long-term memory for AI agents: every verb of its HTTP API as a method. */
 
 import { OPERATIONS } from "./api.js";
-import type { Caller, Verbs } from "./api.js";
+import type { AdmittedCaller, Verbs } from "./api.js";
 import { Connection, freshKey, headerValue, Paged, readJson } from "./connection.js";
 import type { CallOptions, Download, Operation, Page, Request } from "./connection.js";
 import { InvalidInput, NotFound } from "./errors.js";
@@ -62,7 +62,7 @@ export class Engrain {
   }
 
   /** Say as whom the server takes the calls of this client. */
-  caller(options: CallOptions = {}): Promise<Caller> {
+  caller(options: CallOptions = {}): Promise<AdmittedCaller> {
     const operation = { verb: "caller", method: "GET", changes: false, isRepeatable: true, isSlow: false };
     const headers = identityHeaders(this.#identity);
     return this.#connection.send(

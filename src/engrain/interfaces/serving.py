@@ -22,6 +22,7 @@ from engrain.interfaces.access import Gate
 from engrain.interfaces.compat.mem0.routers import ROUTERS
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.http.middleware.slow_clients import make_timed_protocol
+from engrain.interfaces.http.page import OneTimeKey
 from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE
 from engrain.jobs.worker import Worker
 
@@ -78,6 +79,7 @@ class ServerOptions:
     profile: str = DEFAULT_PROFILE  # the tools under /mcp
     has_worker: bool = True
     serves_mem0: bool = False
+    one_time_key: str | None = None  # the page exchanges it for the token
 
 
 def serve(memory: Memory, listener: socket.socket, options: ServerOptions, *, ready: Callable[[], None]) -> None:
@@ -108,7 +110,10 @@ def serve(memory: Memory, listener: socket.socket, options: ServerOptions, *, re
 def make_application(memory: Memory, options: ServerOptions) -> ASGIApp:
     """Make the one application of all that is served."""
     gate = Gate(memory, keys_required=options.keys_required, token=options.token)
-    app = create_app(memory, gate=gate, mcp_profile=options.profile)
+    one_time_key = None
+    if options.one_time_key is not None and options.token is not None:
+        one_time_key = OneTimeKey(options.one_time_key, options.token)
+    app = create_app(memory, gate=gate, mcp_profile=options.profile, one_time_key=one_time_key)
     if options.serves_mem0:
         for router in ROUTERS:
             app.include_router(router)

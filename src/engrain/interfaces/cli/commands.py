@@ -41,6 +41,7 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "mcp": ("engrain.interfaces.cli.serving", "mcp"),
     "token": ("engrain.interfaces.cli.serving", "token"),
     "serve": ("engrain.interfaces.cli.serving", "serve"),
+    "ui": ("engrain.interfaces.cli.serving", "ui"),
     "worker": ("engrain.interfaces.cli.worker", "worker"),
 }
 _GROUPS = {"tenants": "Tenants of a memory that is on several servers."}

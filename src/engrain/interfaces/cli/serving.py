@@ -1,7 +1,10 @@
 """Commands that stay and serve others."""
 
 import os
+import secrets
 import sys
+import threading
+import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +21,7 @@ from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE, PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 _Profile = Annotated[
     str | None,
@@ -159,17 +163,14 @@ def serve(
         typer.Option("--mem0/--no-mem0", help="Answer mem0's client under /mem0; the setting if left out."),
     ] = None,
 ) -> None:
-    """Serve the memory to others: HTTP under /v1, tools under /mcp, health and metrics, and the jobs.
+    """Serve the memory to others: a page at /, HTTP under /v1, tools under /mcp, health and metrics, and the jobs.
 
     Until it is interrupted, or told to stop by SIGTERM: what is under way is finished, nothing acknowledged is lost.
     """
     chosen = checks.choice(profile, PROFILES, name="profile")
-    try:
-        from engrain.interfaces import local_token, serving
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _OF_THE_SERVER:
-            raise
-        raise EngineUnavailable("engrain serve needs packages: pip install 'engrain[server]'") from error
+    serving = _load_serving("serve")
+    from engrain.interfaces import local_token
+
     settings = invocation.settings(server={"host": host, "port": port, "mem0": mem0})
     with (
         serving.bind(settings.server.host, settings.server.port) as listener,
@@ -197,3 +198,43 @@ def serve(
             options,
             ready=lambda: invocation.announce(told, f"serving {address} ({asked}); Ctrl-C stops it"),
         )
+
+
+def ui(
+    invocation: Invocation,
+    *,
+    port: Annotated[int, typer.Option("--port", metavar="N", help="Port to serve on; any free one if left out.")] = 0,
+    opens: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser, or only show the address.")] = True,
+) -> None:
+    """Open a page on which the memory is seen, searched and mended, in the browser.
+
+    It is served on loopback until Ctrl-C, to the browser alone that opens the address first: the key in it works once.
+    Jobs are left to `engrain serve` and `engrain worker`.
+    """
+    serving = _load_serving("ui")
+    settings = invocation.settings(server={"host": "127.0.0.1", "port": port})
+    key, token = (f"{prefix}{secrets.token_urlsafe(32)}" for prefix in ("once_", "et_"))
+    with (
+        serving.bind(settings.server.host, settings.server.port) as listener,
+        invocation.memory(stays=True, settings=settings) as memory,
+    ):
+        options = serving.ServerOptions(keys_required=False, token=token, has_worker=False, one_time_key=key)
+        page = f"{serving.address_of(listener)}/#once={key}"
+
+        def show() -> None:
+            invocation.announce({"page": page, "pid": os.getpid()}, f"the page is at {page}; Ctrl-C stops it")
+            if opens:
+                threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+
+        serving.serve(memory, listener, options, ready=show)
+
+
+def _load_serving(command: str) -> "ModuleType":
+    """Import the server; its packages are an extra."""
+    try:
+        from engrain.interfaces import serving
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _OF_THE_SERVER:
+            raise
+        raise EngineUnavailable(f"engrain {command} needs packages: pip install 'engrain[server]'") from error
+    return serving

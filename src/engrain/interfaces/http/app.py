@@ -1,4 +1,4 @@
-"""The ASGI application: the routes of all verbs, MCP, monitoring and the middleware around them."""
+"""The ASGI application: the routes of all verbs, MCP, monitoring, the page and the middleware around them."""
 
 import uuid
 from functools import partial
@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import Route
 
 from engrain import __version__
-from engrain.interfaces.http import problems, routes
+from engrain.interfaces.http import page, problems, routes
 from engrain.interfaces.http.files import ImportLimit
 from engrain.interfaces.http.middleware.access_log import AccessLog
 from engrain.interfaces.http.middleware.concurrency import ConcurrencyLimit
@@ -33,11 +33,17 @@ _HEADER = b"x-request-id"
 _FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it comes
 
 
-def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = DEFAULT_PROFILE) -> FastAPI:
+def create_app(
+    memory: "Memory",
+    *,
+    gate: "Gate",
+    mcp_profile: str = DEFAULT_PROFILE,
+    one_time_key: "page.OneTimeKey | None" = None,
+) -> FastAPI:
     """Make the ASGI application of a memory; the caller opens the memory before and closes it after.
 
-    `gate` admits requests by their keys; /mcp has the tools of one profile. Other routes are included or mounted on the
-    application that this returns.
+    `gate` admits requests by their keys; /mcp has the tools of one profile; the page exchanges `one_time_key`. Other
+    routes are included or mounted on the application that this returns.
     """
     app = FastAPI(
         title="engrain",
@@ -52,6 +58,7 @@ def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = DEFAULT_PRO
     problems.install(app, [route for route in verbs.routes if isinstance(route, APIRoute)])
     app.include_router(verbs)
     app.include_router(Monitoring(memory, gate).router)
+    app.include_router(page.router(one_time_key))
     app.router.routes.append(Route(over_http.PATH, over_http.McpApp(memory, gate, profile=mcp_profile)))
     app.openapi = partial(document.describe, app)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
     app.add_middleware(ConcurrencyLimit, max_requests=memory.settings.server.max_requests)

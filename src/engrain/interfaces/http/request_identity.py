@@ -1,13 +1,14 @@
 """Identity of one request: the grant of its key, narrowed by its headers."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from engrain.domain.access.keys import Grant, Role
+from engrain.domain.records import Caller
 from engrain.errors import Forbidden, InvalidInput
 from engrain.interfaces.access import Gate, require
 from engrain.interfaces.http.problems import request_id
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 AGENT, SESSION = "Engrain-Agent", "Engrain-Session"
 USER, USER_TOO = "Engrain-User", "X-Engrain-User"
 REQUEST_ID = re.compile(r"[!-~]{1,128}")  # what comes back in a header, and stands in events and logs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmittedCaller(Caller):
+    """Identity of a request with the role of its key, and the agent and the user it is bound to."""
+
+    key_role: Role
+    key_agent: str | None = None
+    key_user: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +57,13 @@ class RequestIdentity:
         if self.grant.agent is not None:
             raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.grant.agent!r:.80}")
         return self.grant.tenant_id
+
+    def admitted(self) -> AdmittedCaller:
+        """Return the caller with the rights of its key."""
+        caller = self.agent().caller
+        values = {field.name: getattr(caller, field.name) for field in fields(caller)}
+        grant = self.grant
+        return AdmittedCaller(**values, key_role=grant.role, key_agent=grant.agent, key_user=grant.user_id)
 
     def agent(self) -> "Agent":
         """Return the memory as the request's agent sees it."""

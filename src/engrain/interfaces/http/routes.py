@@ -14,12 +14,12 @@ from starlette.concurrency import run_in_threadpool
 
 from engrain.agent.agent import Agent
 from engrain.domain import checks
-from engrain.domain.records import Caller, Entity, Episode, Fact, Rule
+from engrain.domain.records import Entity, Episode, Fact, Rule
 from engrain.errors import Forbidden, InvalidInput, NotFound
 from engrain.interfaces.http import answers, files
 from engrain.interfaces.http.openapi.schemas import answer_type, reference, summary_of
 from engrain.interfaces.http.problems import Refused
-from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
+from engrain.interfaces.http.request_identity import AdmittedCaller, Identified, RequestIdentity, identify
 from engrain.interfaces.json_arguments import body_of, described, field_type
 from engrain.service import Memory
 from engrain.verbs.signatures import Parameter, Signature, signatures
@@ -101,8 +101,8 @@ def router() -> APIRouter:
 
 
 def caller(identity: Identified) -> Response:
-    """Say as whom the request is served: tenant, agent, session and request id."""
-    return answers.json_response(identity.agent().caller.to_dict())
+    """Say as whom the request is served: tenant, agent, user, session, and the rights of its key."""
+    return answers.json_response(identity.admitted().to_dict())
 
 
 def tags() -> list[dict[str, str]]:
@@ -114,7 +114,7 @@ def tags() -> list[dict[str, str]]:
 def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], signature: Signature | None) -> None:
     assert verb.route is not None
     method, _, path = verb.route.partition(" ")
-    answer = Caller if signature is None else signature.answer and answer_type(signature)
+    answer = AdmittedCaller if signature is None else signature.answer and answer_type(signature)
     status = HTTPStatus.CREATED if verb.creates else HTTPStatus.OK
     status = HTTPStatus.NO_CONTENT if answer is None else status
     summary, _, rest = (endpoint.__doc__ or "").partition("\n")

@@ -7,11 +7,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from engrain.domain.records import Caller
 from engrain.interfaces.http.openapi.examples import example
 from engrain.interfaces.http.openapi.schemas import REF, Schema, answer_type, components
 from engrain.interfaces.http.problems import MEDIA_TYPE
-from engrain.interfaces.http.request_identity import AGENT, SESSION, USER
+from engrain.interfaces.http.request_identity import AGENT, SESSION, USER, AdmittedCaller
 from engrain.verbs.signatures import signature, signatures
 from engrain.verbs.table import by_name
 
@@ -90,7 +89,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     answers = [answer_type(verb) for verb in signatures() if verb.answer is not None and not verb.verb.sends]
     for body in parts.setdefault("schemas", {}).values():
         _tell_defaults(body)
-    parts["schemas"].update(components([*answers, Caller]))
+    parts["schemas"].update(components([*answers, AdmittedCaller]))
     parts["schemas"]["Problem"] = _PROBLEM
     for unused in ("HTTPValidationError", "ValidationError"):
         parts["schemas"].pop(unused, None)

@@ -1,0 +1,50 @@
+"""Fixtures of the tests of the page: its packages, and a server on either database."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.browser.worlds import fill
+from tests.support.engrain import EngrainServer
+from tests.support.postgres import server
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "web"
+
+
+def run(*command, **environment):
+    """Return what a command in web/ prints; it has to end well."""
+    ran = subprocess.run(
+        command, cwd=WEB, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="session")
+def packages():
+    """The packages that web/package-lock.json pins, installed."""
+    for program in ("npm", "chromium"):
+        if shutil.which(program) is None:
+            pytest.fail(f"needs {program} on the PATH; make test-page installs chromium where it can")
+    lock, installed = WEB / "package-lock.json", WEB / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+        run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+def world(request, tmp_path_factory):
+    """A file that says what a running server holds, as the tests in web/test read it."""
+    folder = tmp_path_factory.mktemp("page")
+    location = str(folder / "memory.db") if request.param == "sqlite" else server().new_database()
+    known = fill(location)
+    with EngrainServer(location, "--keys") as running:
+        file = folder / "world.json"
+        file.write_text(json.dumps({"url": running.address, **known}))
+        yield file
+    if request.param == "postgres":
+        server().drop_database(location)

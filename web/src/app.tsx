@@ -1,0 +1,156 @@
+/** Application: signs in, and shows one view beside the navigation. */
+
+import { Component } from "preact";
+import type { ComponentChildren, ComponentType, VNode } from "preact";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { Unauthenticated } from "engrain";
+import { Picker } from "./identity";
+import { NoticeBar, NoticeContext } from "./notices";
+import type { Notice } from "./notices";
+import { Problem } from "./parts";
+import { address, usePlace } from "./router";
+import { explainError, openSession, redeemOneTimeKey, SessionContext, storedKey, storeKey, useSession } from "./session";
+import type { Identity, Role, Session } from "./session";
+import { MemoryView } from "./views/memory";
+import { SearchView } from "./views/search";
+import type { Place } from "./router";
+
+interface View {
+  name: string;
+  title: string;
+  needs: Role;
+  /** Whether only a key for every agent and user can ask for it. */
+  isForAll?: boolean;
+  show: ComponentType<{ place: Place }>;
+}
+
+const VIEWS: readonly View[] = [{ name: "search", title: "Search", needs: "reader", show: SearchView }];
+
+export function App(): VNode {
+  const [session, setSession] = useState<Session | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [asksForKey, setAsksForKey] = useState(false);
+  const [identity, setIdentity] = useState<Identity>({ agent: undefined, user: undefined });
+  const key = useRef<string | undefined>(undefined);
+
+  const signIn = useCallback(async (secret: string | undefined, acting: Identity): Promise<boolean> => {
+    try {
+      const opened = await openSession(secret, acting);
+      key.current = secret;
+      storeKey(secret);
+      setSession(opened);
+      setIdentity(acting);
+      setProblem(null);
+      setAsksForKey(false);
+      return true;
+    } catch (error) {
+      if (error instanceof Unauthenticated) storeKey(undefined);
+      if (error instanceof Unauthenticated || secret !== undefined) setAsksForKey(true);
+      setProblem(error instanceof Unauthenticated && secret === undefined ? null : explainError(error));
+      return false;
+    }
+  }, []);
+  useEffect(() => {
+    const begin = async (): Promise<void> => {
+      try {
+        await redeemOneTimeKey();
+      } catch (error) {
+        setProblem(explainError(error));
+        setAsksForKey(true);
+        return;
+      }
+      await signIn(storedKey(), identity);
+    };
+    void begin();
+  }, []);
+  const signOut = (): void => {
+    storeKey(undefined);
+    location.hash = "";
+    location.reload();
+  };
+
+  if (session === null) {
+    return asksForKey ? <SignIn problem={problem} signIn={(secret) => signIn(secret, identity)} /> : <main class="wait">{problem ? <Problem text={problem} /> : <p role="status">Opening the memory …</p>}</main>;
+  }
+  return (
+    <SessionContext.Provider value={session}>
+      <Frame>
+        <Picker identity={identity} choose={(acting) => signIn(key.current, acting)} problem={problem} signOut={session.hasKey ? signOut : undefined} />
+      </Frame>
+    </SessionContext.Provider>
+  );
+}
+
+function SignIn({ problem, signIn }: { problem: string | null; signIn: (secret: string) => Promise<boolean> }): VNode {
+  const [secret, setSecret] = useState("");
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (secret.trim() !== "") void signIn(secret.trim());
+  };
+  return (
+    <main class="sign-in">
+      <form onSubmit={submit}>
+        <h1>engrain</h1>
+        <p>This memory asks for a key. On your own machine, <code>engrain token</code> shows it.</p>
+        <label for="key">Access key or token</label>
+        <input id="key" type="password" autoComplete="off" autoFocus value={secret} onInput={(event) => setSecret(event.currentTarget.value)} />
+        <button type="submit" class="main">Sign in</button>
+        {problem !== null && <Problem text={problem} />}
+        <p class="quiet">The key stays in this tab and is forgotten when you close it.</p>
+      </form>
+    </main>
+  );
+}
+
+function Frame({ children }: { children: ComponentChildren }): VNode {
+  const place = usePlace();
+  const main = useRef<HTMLElement>(null);
+  const [notice, setNotice] = useState<Notice | null>(null);
+  const views = useViews();
+  const view = views.find((candidate) => candidate.name === place.view);
+  const title = place.view === "memory" ? "Memory" : (view?.title ?? "Not found");
+  useEffect(() => {
+    document.title = `${title} – engrain`;
+    main.current?.scrollTo(0, 0);
+  }, [title, place.id]);
+  const Shown = place.view === "memory" ? MemoryView : view?.show;
+  return (
+    <div class="frame">
+      <a class="skip" href={location.hash} onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
+      <header>
+        <a class="brand" href={address("search")}><img src="./page/icon.svg" alt="" width="22" height="22" />engrain</a>
+        <nav aria-label="Views">
+          {views.map(({ name, title }) => (
+            <a key={name} href={address(name)} aria-current={name === place.view ? "page" : undefined}>{title}</a>
+          ))}
+        </nav>
+        {children}
+      </header>
+      <main ref={main} tabIndex={-1}>
+        {notice !== null && <NoticeBar notice={notice} close={() => setNotice(null)} />}
+        <NoticeContext.Provider value={setNotice}>
+        <Fence key={`${place.view}/${place.id ?? ""}`}>{Shown === undefined ? <p>There is no view of this name. <a href={address("search")}>Search</a></p> : <Shown place={place} />}</Fence>
+        </NoticeContext.Provider>
+      </main>
+    </div>
+  );
+}
+
+function useViews(): readonly View[] {
+  const session = useSession();
+  return VIEWS.filter((view) => session.may(view.needs) && (view.isForAll !== true || session.isUnbound));
+}
+
+/** Shows the error of a view in its place, so that the others stay usable. */
+class Fence extends Component<{ children: ComponentChildren }, { problem: string | null }> {
+  override state = { problem: null };
+
+  static override getDerivedStateFromError(error: unknown): { problem: string } {
+    console.error(error);
+    return { problem: explainError(error) };
+  }
+
+  override render(): ComponentChildren {
+    return this.state.problem === null ? this.props.children : <Problem text={`This view failed: ${this.state.problem}`} />;
+  }
+}

@@ -1,0 +1,71 @@
+/** The page in headless Chromium: opened on a server, watched for errors and for requests to anywhere else. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, afterEach } from "node:test";
+import { chromium } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf-8");
+
+/** What the server holds, from the program that filled it: url, keys by role, ids and texts. */
+export const world = JSON.parse(readFileSync(process.env.PAGE_WORLD, "utf-8"));
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+});
+after(() => browser.close());
+const opened = [];
+afterEach(async () => {
+  for (const { context, problems } of opened.splice(0)) {
+    await context.close();
+    assert.deepEqual(problems, []);
+  }
+});
+
+/** Open the page at a view, signed in with the key of a role; none asks for one. */
+export async function open(hash, { role = "admin", expects = [], ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(20_000);
+  const problems = [];
+  const note = (problem) => expects.some((expected) => expected.test(problem)) || problems.push(problem);
+  opened.push({ context, problems });
+  const page = await context.newPage();
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && note(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => note(`uncaught: ${error.message}`));
+  context.on("request", (request) => request.url().startsWith(world.url) || note(`asked elsewhere: ${request.url()}`));
+  if (role !== null) {
+    await page.addInitScript((key) => { if (location.protocol === "http:") sessionStorage.setItem("engrain.key", key); }, world.keys[role]);
+  }
+  await page.goto(`${world.url}/${hash}`);
+  return page;
+}
+
+/** Ask the server itself, to compare what the page shows. */
+export async function ask(method, path, body, role = "admin") {
+  const headers = { Authorization: `Bearer ${world.keys[role]}`, "Content-Type": "application/json" };
+  const answer = await fetch(world.url + path, { method, headers, body: body && JSON.stringify(body) });
+  assert.ok(answer.ok, `${method} ${path}: ${answer.status}`);
+  return answer.json();
+}
+
+/** The findings of axe that matter, as sentences. */
+export async function seriousFindings(page) {
+  const findings = await page.context().newCDPSession(page).then(async (session) => {
+    await session.send("Page.setBypassCSP", { enabled: true }); // axe itself is a script of another place
+    await page.evaluate(AXE);
+    return page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  });
+  const serious = findings.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return serious.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary}`));
+}
+
+/** Press a key until something has the focus, as somebody without a mouse does. */
+export async function tabTo(page, locator) {
+  for (let presses = 0; presses < 60; presses += 1) {
+    if (await locator.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  assert.fail(`no way to ${locator} by Tab`);
+}
