@@ -158,7 +158,8 @@ def imported_turns():
 _NOT_COMPARED = frozenset(
     """
     access_keys.digest embedding_versions.created_at embedding_versions.activated_at jobs.worker memory_index.packed
-    memory_vectors.change memory_words memory_words_config memory_words_data memory_words_docsize memory_words_idx
+    memory_vectors.change memory_vector_packs memory_words memory_words_config memory_words_data memory_words_docsize
+    memory_words_idx
     runs.worker sequences
     """.split()
 )

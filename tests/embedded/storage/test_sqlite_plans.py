@@ -28,7 +28,16 @@ SQL = STATEMENTS.named
 # Everything but the few rows of the versions of embedders, the handful of sequences, and keys, which are listed whole.
 GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
-    *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
+    *(
+        "namespaces",
+        "memory_index",
+        "memory_vectors",
+        "memory_vector_packs",
+        "entities",
+        "entity_names",
+        "memory_entities",
+        "memory_events",
+    ),
     *("entity_trigrams", "tombstones", "runs"),
     *("pools", "pool_members", "jobs", "memory_metadata", "log_sessions", "log_entries"),
     *("items", "item_index"),
@@ -113,6 +122,7 @@ SERVES = {
     "memory_index_gone": ["gone_docs", "of the past"],
     "memory_vectors_doc": ["exact_vectors", "take_out_vectors", "erase_vectors"],
     "memory_vectors_change": ["changed_vectors"],
+    "memory_vector_packs_change": ["vector_packs", "pack_centre", "drop_packs"],
 }
 # What is there to be refused, of a table that needs no index.
 CONSTRAINS = {"embedding_versions_state"}

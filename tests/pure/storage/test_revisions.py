@@ -34,6 +34,8 @@ FROZEN = {
     ("mem_009", "postgres"): "0c86a66fa70bff36e419c2164fc2fe3ee30bf897a5728f6f06468d8bf6ff7db7",
     ("mem_010", "sqlite"): "655c219733e788edc27d7c50118dca439a9e6f32acea81c490df07959b0a04d2",
     ("mem_010", "postgres"): "54dd8f194426f4f008a37a3c8a40e5ce210adbb9fcdf6b571611d15780c6fba2",
+    ("mem_011", "sqlite"): "4aa765ebf7db348a77107321db96f4053d02c78f366fc6550cf2dd8a79cf0bbe",
+    ("mem_011", "postgres"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 }
 
 

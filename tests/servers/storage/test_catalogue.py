@@ -26,6 +26,10 @@ DIFFERENCES: dict[str, dict[str, set[str]]] = {
         "sequences": {"tenant_id", "name", "value"},
         # How a process learns what another wrote: PostgreSQL's searches read the table itself.
         "memory_vectors": {"change"},
+        "memory_vector_packs": {
+            *("tenant_id", "version", "namespace", "changes_after", "last_change", "first_doc", "last_doc"),
+            *("centre", "docs", "scales", "codes", "bits"),
+        },
     },
     "postgres": {
         # Codes of words in a text search vector.
@@ -285,4 +289,4 @@ def test_every_table_is_in_a_backup_or_is_named_with_those_that_are_not(database
     """A new table is forgotten by no backup: it goes into `storage.backup.tables`, or among what is made anew."""
     searches = {"memory_index", "memory_words", "namespaces", "sequences"}
     tables = {table for table, columns in database.columns().items() if "tenant_id" in columns}
-    assert tables - searches == {*TABLES, *DERIVED} - {DEPARTURES}
+    assert tables - searches == {*TABLES, *DERIVED} - {DEPARTURES} - ({"memory_vector_packs"} - tables)

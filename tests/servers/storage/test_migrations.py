@@ -129,7 +129,7 @@ def test_a_host_takes_our_newer_revisions_with_its_own(database, tmp_path):
 
 
 # Filled by statements of each database's own, or by the migration.
-MADE_BY_HAND = {"alembic_version", "sequences", "memory_words"} | {
+MADE_BY_HAND = {"alembic_version", "sequences", "memory_words", "memory_vector_packs"} | {
     f"memory_words_{each}" for each in ("config", "data", "docsize", "idx")
 }
 

@@ -78,7 +78,7 @@ def test_every_foreign_key_begins_with_the_tenant_and_nulls_nothing(ask):
     found = dict(ask(_FOREIGN_KEYS))
     assert found
     for definition in found.values():
-        assert re.match(r"FOREIGN KEY \(tenant_id, \w+\) REFERENCES \w+\(tenant_id, \w+\)$", definition)
+        assert re.match(r"FOREIGN KEY \(tenant_id, \w+\) REFERENCES \w+\(tenant_id, \w+\)( DEFERRABLE)?$", definition)
 
 
 def test_there_are_no_triggers(ask):

@@ -265,7 +265,7 @@ TABLES: Mapping[str, Table] = {
     ),
 }
 """All tables in an order that satisfies every reference but `supersedes_id`."""
-DERIVED = frozenset({"entity_names", "entity_trigrams", "item_index", "speakers"})
+DERIVED = frozenset({"entity_names", "entity_trigrams", "item_index", "memory_vector_packs", "speakers"})
 """Tables that are made anew from the others."""
 BACKED_UP: Mapping[str, Sequence[str]] = {
     name: tuple(column for column in table.columns if column not in table.local)

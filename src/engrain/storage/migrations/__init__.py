@@ -30,6 +30,7 @@ REVISIONS = (
     "mem_008",
     "mem_009",
     "mem_010",
+    "mem_011",
 )
 HEAD = REVISIONS[-1]
 _OURS = "mem_"  # the prefix of our revisions; a host application's stand beside them

@@ -10,7 +10,7 @@ from engrain.domain.requests import Health
 from engrain.storage.search import candidates, matching, word_columns
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.search.turn_cache import BYTES_PER_TURN, TurnCache
-from engrain.storage.sqlite import index, schema, word_index
+from engrain.storage.sqlite import index, schema, vector_packs, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import MOST_BYTES, Cosines, VectorCache
@@ -112,7 +112,9 @@ class SqliteBackend:
         tx.run_each("restore_vector", vectors)
         active = embedding_versions.find_active(tx)
         if active is not None:
-            tx.run_each("is_embedded", [{"doc": row["doc"]} for row in rows if row["version"] == active.version])
+            docs = [row["doc"] for row in rows if row["version"] == active.version]
+            tx.run_each("is_embedded", [{"doc": doc} for doc in docs])
+            vector_packs.pack_vectors(tx, active.version, docs, range(first, first + len(rows)))
 
     def finish_restore(self, tx: Transaction) -> None:
         index.index_all(tx)
@@ -236,9 +238,10 @@ class SqliteBackend:
         )
         if version.state == "active":
             tx.run_each("is_embedded", [{"doc": doc} for doc in docs])
+        vector_packs.pack_vectors(tx, version.version, docs, range(first, first + len(docs)))
 
     def drop_vector_indexes(self, tx: Transaction) -> None:
-        """There are none."""
+        tx.run("prune_packs")
 
     def lock(self, work: UnitOfWork, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
         """There is one writer at a time."""

@@ -92,6 +92,7 @@ class SqliteIndex:
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
         tx.run("erase_vectors", doc=doc)
+        tx.run("drop_packs", doc=doc)
 
     def mark(self) -> object:
         """All that it knows is in the database."""

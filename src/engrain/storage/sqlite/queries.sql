@@ -218,9 +218,43 @@ WHERE embedding IS NOT excluded.embedding;
 UPDATE memory_index SET state = 2 WHERE doc = :doc AND state = 1;
 
 -- changed_vectors --
--- List some changes of a namespace since a number, oldest first
+-- List some changes of a namespace after one and up to another, oldest first
 SELECT doc, change, CASE WHEN gone THEN NULL ELSE embedding END FROM memory_vectors
-WHERE version = :version AND namespace = :namespace AND change > :seen ORDER BY change LIMIT :limit;
+WHERE version = :version AND namespace = :namespace AND change > :seen AND change <= :until ORDER BY change LIMIT :limit;
+
+-- vector_packs --
+-- List the stretches of changes of a namespace that are packed, in order
+SELECT rowid, changes_after, last_change FROM memory_vector_packs
+WHERE version = :version AND namespace = :namespace ORDER BY last_change;
+
+-- vector_pack --
+-- Read one pack
+SELECT docs, scales, codes, bits FROM memory_vector_packs WHERE rowid = :pack;
+
+-- pack_centre --
+-- Read the centre that the packs of a namespace have
+SELECT centre FROM memory_vector_packs WHERE version = :version AND namespace = :namespace LIMIT 1;
+
+-- add_pack --
+-- Add a pack of vectors
+INSERT INTO memory_vector_packs (
+    tenant_id, version, namespace, changes_after, last_change, first_doc, last_doc, centre, docs, scales, codes, bits
+) SELECT tenant_id, :version, :namespace, :seen, :last, :first_doc, :last_doc, :centre, :docs, :scales, :codes, :bits
+FROM namespaces WHERE namespace = :namespace;
+
+-- namespaces_of_vectors --
+-- List the namespaces of some vectors
+SELECT DISTINCT namespace FROM memory_vectors INDEXED BY memory_vectors_doc WHERE version = :version AND doc IN :docs;
+
+-- drop_packs --
+-- Remove the packs that may hold a vector
+DELETE FROM memory_vector_packs WHERE version IN (SELECT version FROM embedding_versions WHERE tenant_id = '')
+    AND namespace = (SELECT namespace FROM memory_index WHERE doc = :doc) AND :doc BETWEEN first_doc AND last_doc;
+
+-- prune_packs --
+-- Remove the packs of retired versions
+DELETE FROM memory_vector_packs
+WHERE version IN (SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'retired');
 
 -- count_vector_changes --
 -- Count the changes of a namespace since a number

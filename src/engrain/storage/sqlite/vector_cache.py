@@ -12,6 +12,7 @@ import numpy as np
 from engrain.storage.search import candidates
 from engrain.storage.search.candidates import RankedDocs
 from engrain.storage.search.namespaces import SearchSpace
+from engrain.storage.sqlite import vector_packs
 from engrain.storage.sqlite.connections import release_mapped_pages
 from engrain.storage.sqlite.vector_index import VectorIndex
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 _ROWS_AT_ONCE = 2048
+_PACKS_AT_ONCE = 8
 MOST_BYTES = 2**30
 # What a snapshot begun before may still find: a snapshot lasts milliseconds, in which a sweep takes one batch out.
 _DROPS_KEPT = 8_192
@@ -138,17 +140,13 @@ class VectorCache:
     def _read_changes(tx: Transaction, seen: _CachedNamespace, *, version: int, namespace: int) -> None:
         """Take in the changes of a namespace; of many, a few megabytes of the file are mapped at a time."""
         bound: dict[str, Any] = {"version": version, "namespace": namespace}
-        rows = tx.rows("changed_vectors", **bound, seen=seen.change, limit=_ROWS_AT_ONCE)
+        if seen.change == 0:
+            _read_packs(tx, seen, bound)
+        rows = _read_rows(tx, seen, bound)
         if len(rows) == _ROWS_AT_ONCE:
             [(changes,)] = tx.rows("count_vector_changes", **bound, seen=seen.change)
             seen.index.reserve(len(seen.index) + changes)
-        while rows:
-            is_last = len(rows) < _ROWS_AT_ONCE
-            _apply_changes(seen, rows)
-            rows.clear()
-            if not is_last:
-                release_mapped_pages(tx.db)
-                rows = tx.rows("changed_vectors", **bound, seen=seen.change, limit=_ROWS_AT_ONCE)
+        _apply_rows(tx, seen, bound, rows)
         seen.index.flush()
 
 
@@ -200,6 +198,50 @@ class Cosines:
             found, blobs = zip(*rows, strict=True)
             raws = np.vecdot(_to_matrix(blobs, len(self._vector)), self._vector).astype(np.float64)
             self._known = candidates.join([self._known, RankedDocs(np.array(found, np.int64), raws)])
+
+
+def _read_packs(tx: Transaction, seen: _CachedNamespace, bound: dict[str, Any]) -> None:
+    """Take in the packs of a namespace, and the changes between them."""
+    *stretches, _ = vector_packs.list_stretches(tx, bound)
+    packs = sum(pack is not None for pack, *_ in stretches)
+    centre = vector_packs.load_centre(tx, bound)
+    if centre is None or packs < vector_packs.FEWEST:
+        return
+    seen.index.begin(centre, (packs + 2) * vector_packs.ROWS)  # of which the last changes take one
+    for place, (pack, _, last) in enumerate(stretches, 1):
+        if pack is None:
+            _apply_rows(tx, seen, bound, _read_rows(tx, seen, bound, until=last), until=last)
+        else:
+            [(docs, scales, codes, bits)] = tx.rows("vector_pack", pack=pack)
+            seen.index.put_packed(np.frombuffer(docs, np.int64), scales, codes, bits)
+        seen.change = last
+        if place % _PACKS_AT_ONCE == 0:
+            release_mapped_pages(tx.db)
+    seen.index.check_centre()
+
+
+def _read_rows(
+    tx: Transaction, seen: _CachedNamespace, bound: dict[str, Any], *, until: int = vector_packs.LAST_CHANGE
+) -> list[Sequence[Any]]:
+    return tx.rows("changed_vectors", **bound, seen=seen.change, until=until, limit=_ROWS_AT_ONCE)
+
+
+def _apply_rows(
+    tx: Transaction,
+    seen: _CachedNamespace,
+    bound: dict[str, Any],
+    rows: list[Sequence[Any]],
+    *,
+    until: int = vector_packs.LAST_CHANGE,
+) -> None:
+    """Apply changes that were read, and those that follow up to one."""
+    while rows:
+        is_last = len(rows) < _ROWS_AT_ONCE
+        _apply_changes(seen, rows)
+        rows.clear()
+        if not is_last:
+            release_mapped_pages(tx.db)
+            rows = _read_rows(tx, seen, bound, until=until)
 
 
 def _apply_changes(seen: _CachedNamespace, rows: Sequence[Sequence[Any]]) -> None:

@@ -31,6 +31,9 @@ _ROWS_SCANNED_PER_DECODED: Final = 28
 # With fewer rows the bits would let all of them pass, so they are not even written.
 _FEWEST_ROWS_WITH_BITS: Final = 2048
 _SAMPLED_ROWS: Final = 8192
+# Of the mean square distance of rows from their mean. Clustered rows of which the first thousand made the centre lost
+# none of their nearest at 0.03, 1.4 % at 0.06 and 5 % at 0.45.
+_MOST_OFF_CENTRE: Final = 0.04
 # Numbers decoded to float32 at a time: a block is still in the L2 cache when it is multiplied.
 _DECODED_NUMBERS: Final = 98_304
 
@@ -104,16 +107,36 @@ class VectorIndex:
         elif self._rows_when_centred:
             self._mark(np.arange(len(self)))
 
+    def begin(self, centre: Vectors, rows: int) -> None:
+        """Make room in an empty index for so many rows that are packed, with the centre that their bits have."""
+        assert not len(self)
+        self._rows = None
+        self._make_room(rows)
+        self._centre, self._rows_when_centred = centre, rows
+
+    def put_packed(self, docs: Docs, scales: bytes, codes: bytes, bits: bytes) -> None:
+        """Adds or replaces rows as the index holds them, once it has begun with their centre."""
+        slots = self._find_slots(docs)
+        self._make_room(len(self))
+        self._scales[slots] = np.frombuffer(scales, np.float32)
+        self._codes[slots] = np.frombuffer(codes, np.int8).reshape(len(docs), self._dims)
+        self._bits[:, slots] = np.frombuffer(bits, np.uint64).reshape(len(self._bits), len(docs))
+
+    def check_centre(self) -> None:
+        """Takes another centre where the one it began with, of a few early rows, lies far off that of all rows."""
+        mean = self._decoded(slice(0, len(self), 1 + len(self) // _SAMPLED_ROWS)).mean(axis=0)
+        off = mean - self._centre
+        if off @ off > _MOST_OFF_CENTRE * (1 - mean @ mean):
+            self._recentre()
+
     def put(self, docs: Docs, vectors: Vectors) -> None:
         """Adds or replaces unit-norm rows `float32[n, dims]`; docs are positive and unique within the call."""
         assert docs.dtype == np.int64
         assert vectors.dtype == np.float32
         assert vectors.shape == (len(docs), self._dims)
         assert len(sort_docs(docs)) == len(docs)
-        slots = self._slots.find(docs)
-        is_new = slots < 0
         before = len(self)
-        slots[is_new] = self._slots.append(docs[is_new])
+        slots = self._find_slots(docs)
         if self._rows is not None and len(self) < _FEWEST_ROWS_WITH_BITS:
             if len(self) > len(self._rows):
                 self._rows = _widened(self._rows, max(len(self), min(2 * before, _FEWEST_ROWS_WITH_BITS)), axis=0)
@@ -131,6 +154,13 @@ class VectorIndex:
             self._recentre()
         elif self._rows_when_centred:
             self._mark(slots)
+
+    def _find_slots(self, docs: Docs) -> Slots:
+        """Return the slots of docs, new ones for those that have none."""
+        slots = self._slots.find(docs)
+        is_new = slots < 0
+        slots[is_new] = self._slots.append(docs[is_new])
+        return slots
 
     def drop(self, docs: Docs) -> None:
         """Forgets these docs; unknown ones are ignored."""
@@ -212,7 +242,7 @@ class VectorIndex:
 
     def _write(self, slots: Slots, vectors: Vectors) -> None:
         for block in _blocks(len(slots), self._dims):
-            self._codes[slots[block]], self._scales[slots[block]] = _encode(vectors[block])
+            self._codes[slots[block]], self._scales[slots[block]] = encode(vectors[block])
 
     def _make_room(self, rows: int) -> None:
         if rows <= len(self._codes):
@@ -240,7 +270,7 @@ class VectorIndex:
             self._bits[:, slots[block]] = sign_bits(self._decoded(slots[block]), self._centre)
 
     def _decoded(self, rows: Slots | slice) -> Vectors:
-        return self._codes[rows].astype(np.float32) * self._scales[rows, None]
+        return decode(self._codes[rows], self._scales[rows])
 
 
 def survivor_count(rows: int, dims: int, limit: int) -> int:
@@ -257,10 +287,15 @@ def shortlist_size(limit: int) -> int:
     return limit + max(16, limit // 8)
 
 
-def _encode(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
+def encode(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
     """Rows as int8 and what to multiply them by: the greatest component of each becomes 127."""
     scales = np.maximum(np.abs(vectors).max(axis=1), 1e-30) / np.float32(127)
     return np.rint(vectors / scales[:, None]).astype(np.int8), scales
+
+
+def decode(codes: NDArray[np.int8], scales: Vectors) -> Vectors:
+    """Rows that `encode` has encoded, as the index compares them."""
+    return codes.astype(np.float32) * scales[:, None]
 
 
 def _likely(scores: NDArray[np.uint16], docs: Docs, count: int) -> Slots:
