@@ -11,9 +11,10 @@ from engrain.domain.text.analysis import is_foreign, terms, word_terms
 from engrain.domain.text.changes import find_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from engrain.domain.records import EvidenceLevel, Hit
+    from engrain.retrieval.presets import Calibration
 
 _MOST_JUDGED = 10
 _MOST_UNKNOWN_THINGS = 2
@@ -40,34 +41,6 @@ class Question:
             return cls(own)
         things = frozenset(term for thing in _THING.findall(query) for term in terms(thing))
         return cls(own, own & find_names(query), own & things)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """Logistic fit for one ranking, or for one channel of any: of numbers of the best statements that it found.
-
-    `score`: of the first one; `cosine` and `words`: the largest number of these channels; `cover`: the largest share of
-    the query's words in one; `names`: 1 where one of the query's names and numbers is in none of them; `things`:
-    how many of its things are in none, at most two. Below `weak` the level is none, from `strong` on it is strong.
-    """
-
-    intercept: float
-    cover: float
-    score: float = 0.0
-    cosine: float = 0.0
-    words: float = 0.0
-    names: float = 0.0
-    things: float = 0.0
-    weak: float = 0.3
-    strong: float = 0.7
-
-
-# For rankings whose scores are not calibrated, by the first of these channels that answered: fitted on LoCoMo's and
-# LongMemEval's own questions against those of other conversations (area under the curve 0.99 and 0.95 on LoCoMo).
-BY_CHANNEL: Mapping[str, Calibration] = {
-    "vector": Calibration(intercept=-11.0, cosine=20.0, cover=4.0),
-    "keyword": Calibration(intercept=-5.5, words=0.09, cover=9.3),
-}
 
 
 def assess(calibration: Calibration, statements: Sequence[Hit], question: Question) -> tuple[float, EvidenceLevel]:

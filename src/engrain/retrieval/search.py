@@ -23,6 +23,7 @@ from engrain.retrieval import (
     time_expressions,
 )
 from engrain.retrieval.candidates import Candidates, add_up
+from engrain.retrieval.presets import BY_CHANNEL
 from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces, recency
 from engrain.storage.search.candidates import NONE, join_docs, list_candidates
@@ -217,7 +218,7 @@ def _evidence(
     judged = stated if best is None else [best, *stated]
     calibration, question = query.preset.evidence, evidence.Question.parse(about)
     if calibration is None or "vector" not in lists:
-        calibration = next((found for name, found in evidence.BY_CHANNEL.items() if name in lists), None)
+        calibration = next((found for name, found in BY_CHANNEL.items() if name in lists), None)
     if calibration is None or query.limit == 0:
         return None, None
     if is_small_talk(query.text):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Contribution, Explanation, Hit
-from engrain.retrieval.evidence import BY_CHANNEL, Calibration, Question, assess
-from engrain.retrieval.presets import ENGRAIN
+from engrain.retrieval.evidence import Question, assess
+from engrain.retrieval.presets import BY_CHANNEL, ENGRAIN, Calibration
 from tests.support.sample_records import episode
 
 PLAIN = Calibration(intercept=-2.0, score=2.0, cover=2.0)
