@@ -11,7 +11,9 @@ import { Problem } from "./parts";
 import { address, usePlace } from "./router";
 import { explainError, openSession, redeemOneTimeKey, SessionContext, storedKey, storeKey, useSession } from "./session";
 import type { Identity, Role, Session } from "./session";
+import { ContextView } from "./views/context";
 import { MemoryView } from "./views/memory";
+import { OverviewView } from "./views/overview";
 import { SearchView } from "./views/search";
 import type { Place } from "./router";
 
@@ -24,7 +26,11 @@ interface View {
   show: ComponentType<{ place: Place }>;
 }
 
-const VIEWS: readonly View[] = [{ name: "search", title: "Search", needs: "reader", show: SearchView }];
+const VIEWS: readonly View[] = [
+  { name: "search", title: "Search", needs: "reader", show: SearchView },
+  { name: "context", title: "Context", needs: "reader", show: ContextView },
+  { name: "overview", title: "Overview", needs: "reader", show: OverviewView },
+];
 
 export function App(): VNode {
   const [session, setSession] = useState<Session | null>(null);

@@ -8,6 +8,8 @@ const PHONE = { width: 360, height: 740 };
 const VIEWS = {
   search: ["#/search?q=Where does Ana live&beside=keyword", ".hits > li"],
   newest: ["#/search", ".list > li"],
+  context: ["#/context?q=Where does Ana live", ".lines > li"],
+  overview: ["#/overview", ".days > div"],
   memory: [`#/memory/${world.ids.lisbon}`, "[aria-labelledby=events] tbody tr"],
 };
 

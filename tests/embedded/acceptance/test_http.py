@@ -100,7 +100,7 @@ def test_a_body_that_is_wrong_is_refused_and_nothing_is_written(client, memory, 
     [
         (("GET", "/v1/nothing"), 404, "not_found"),
         (("GET", "/v1/memory"), 404, "not_found"),
-        (("GET", "/"), 404, "not_found"),
+        (("GET", "/nothing"), 404, "not_found"),
         (("DELETE", "/v1/episodes"), 405, "method_not_allowed"),
         (("DELETE", "/v1/facts"), 405, "method_not_allowed"),
         (("GET", "/v1/memories/x"), 404, "not_found"),

@@ -29,6 +29,10 @@ WHO_ASKS = {"Engrain-Agent": AGENT, "Engrain-Session": SESSION}
 OWNER = {"filters": {"user_id": WHO}}
 ADDED = {"messages": [{"role": "user", "content": "new"}], "user_id": WHO}
 BESIDES = {
+    ("GET", "/"): (None, {}),  # the page, which holds no data
+    ("GET", "/page/icon.svg"): (None, {}),
+    ("GET", "/page/page.css"): (None, {}),
+    ("GET", "/page/page.js"): (None, {}),
     ("GET", "/openapi.json"): (None, {}),
     ("GET", "/healthz"): (None, {}),
     ("GET", "/readyz"): (None, {}),

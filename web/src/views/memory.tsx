@@ -74,7 +74,7 @@ function Properties({ memory }: { memory: Memory }): VNode {
     add("True", `${memory.valid_from ? showTime(memory.valid_from) : "always"} to ${memory.valid_to ? showTime(memory.valid_to) : "now"}`);
     add("Category", memory.category);
     add("Source", memory.source);
-    add("Entity", memory.entity_id !== null && <a href={address("entities", memory.entity_id)}>{memory.subject}</a>);
+    add("Entity", memory.entity_id !== null && memory.subject);
   }
   if (memory.kind === "rule") {
     add("Helped", `${memory.success_count} of ${memory.applied_count} times`);
@@ -205,7 +205,7 @@ function EventRow({ event }: { event: Event }): VNode {
     <tr>
       <td>{showTime(event.created_at)}</td>
       <th scope="row">{showCode(event.event_type)}</th>
-      <td>{event.actor}{event.run_id !== null && <> in <a href={address("learning", event.run_id)}>a run</a></>}</td>
+      <td>{event.actor}{event.run_id !== null && <> in run <code>{event.run_id}</code></>}</td>
       <td class="payload">{details.map(([name, value]) => <span key={name}><b>{showCode(name)}</b> <bdi>{typeof value === "string" ? value : JSON.stringify(value)}</bdi></span>)}</td>
     </tr>
   );
