@@ -72,4 +72,4 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
 
 def _find_largest(channel: str, hits: Sequence[Hit]) -> float:
     """The largest number of a channel among some hits; 0 where it has none of them."""
-    return max((share.raw for hit in hits for share in hit.why.contributions if share.channel == channel), default=0.0)
+    return max([share.raw for hit in hits for share in hit.why.contributions if share.channel == channel], default=0.0)

@@ -79,7 +79,8 @@ class Reach:
     @property
     def scopes(self) -> tuple[str, ...]:
         """Scopes this agent sees inside its tenant: `global`, its own, those of its pools, and the same of its user."""
-        audiences = (GLOBAL_SCOPE, self.agent, *(f"pool:{name}" for name in self.pools))
+        own = (GLOBAL_SCOPE, self.agent)
+        audiences = own if not self.pools else (*own, *(f"pool:{name}" for name in self.pools))
         return audiences if self.user is None else (*audiences, *self.written_scopes)
 
     @property

@@ -98,8 +98,9 @@ def split_terms(text: str, first: int) -> tuple[list[str], list[str]]:
 def is_foreign(text: str) -> bool:
     """True if a word of a text has another stem than English gives it."""
     split = _split_words(text)
+    others = [word for word in split if not word.isascii()]
     return detect_language(split) != ENGLISH or any(
-        language_of_script(word) != ENGLISH or _HANGUL.match(word) for word in split
+        language_of_script(word) != ENGLISH or _HANGUL.match(word) for word in others
     )
 
 

@@ -128,6 +128,8 @@ def describe_repetition(content: str, *, role: Role | None, speaker: str | None)
 
 def is_question(content: str) -> bool:
     """True if at least half of a turn's words stand in questions."""
+    if "?" not in content and content.isascii():  # as most are
+        return False
     return question_share(content) >= LEAST_QUESTION_SHARE
 
 

@@ -70,7 +70,9 @@ def is_about_speaker(text: str) -> bool:
 
 def _fold(text: str) -> tuple[str, ...]:
     """Words in order, all of them, without case and accents."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
+    plain = text.casefold()
+    if not plain.isascii():
+        plain = "".join([char for char in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(char)])
     return tuple(filter(None, _SPLIT.split(plain)))
 
 

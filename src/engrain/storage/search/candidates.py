@@ -69,7 +69,7 @@ def list_candidates(pairs: Iterable[Sequence[Any]]) -> RankedDocs:
 
 def join_docs(lists: Iterable[RankedDocs]) -> NDArray[np.int64]:
     """Join the docs of several lists, ascending, each once."""
-    return sort_docs(*(ranked.docs for ranked in lists))
+    return sort_docs(*[ranked.docs for ranked in lists])
 
 
 def sort_docs(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
