@@ -327,7 +327,7 @@ def test_a_server_with_vectors_of_another_embedder_takes_no_tenant(store, urls):
 def test_servers_are_refused_with_what_to_do(urls, tmp_path):
     for shards, reason in (
         ({"home": urls["b"]}, "names 'home', which is the server of `db`"),
-        ({"b": str(tmp_path / "memory.db")}, "server 'b' is at .*memory.db.*postgresql://"),
+        ({"b": str(tmp_path / "memory.db")}, "server 'b' is at .*memory.*postgresql://"),
         ({"b": urls["b"], "c": urls["b"]}, "servers b and c are both"),
         ({"b": urls["home"]}, "servers home and b are both"),
     ):
