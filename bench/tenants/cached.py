@@ -62,7 +62,7 @@ def _search(memory: Memory, questions: Sequence[str], tenants: int, cache_mb: in
     ask(0)
     print(f"{resident_mb():.0f} MB resident before")
     first: list[float] = []
-    print(f"cache_mb = {cache_mb}: at most {cache_mb * 9 / 8:,.0f} MB of vectors and turns")
+    print(f"cache_mb = {cache_mb}: at most {cache_mb * 5 / 4:,.0f} MB of vectors, turns and words")
     for number in range(tenants):
         first.append(ask(number))
         if (number + 1) % max(1, tenants // _SHOWN) == 0:
