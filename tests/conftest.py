@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -36,6 +37,16 @@ settings.load_profile("engrain")
 # Hypothesis (6.170) also draws constants from the source of whatever modules of ours are loaded by then: what a test is
 # given would hang on which others its process ran before, which is chance where several share them. No setting ends it.
 providers._get_local_constants = lambda: providers._local_constants
+
+
+def prepare_in_memory(connection):
+    """Spare whoever opens a database in memory the making of its schema."""
+    from tests.support.new_databases import copy_schema  # which imports both databases
+
+    copy_schema(connection)
+
+
+apsw.connection_hooks.append(prepare_in_memory)
 
 
 def pytest_addoption(parser):

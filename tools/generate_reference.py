@@ -1,6 +1,7 @@
 """Write the reference tables of docs/ from the table of verbs, between `<!-- KIND NAME -->` and `<!-- end -->`.
 
-And the types of the TypeScript client (`generate_typescript`).
+And the types of the TypeScript client (`generate_typescript`), the newest schema of SQLite (`generate_schema`), and the
+plots of measured figures (`bench.plots`).
 `python tools/generate_reference.py` writes them, `--check` fails where one is out of date.
 """
 
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from engrain.verbs.signatures import Parameter, Signature
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-TYPESCRIPT = Path(__file__).with_name("generate_typescript.py")
+OTHERS = [Path(__file__).with_name(name) for name in ("generate_typescript.py", "generate_schema.py")]
 BLOCK = re.compile(r"^<!-- (?P<kind>\w+) (?P<name>[^\n]+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
 # Headings of the routes of verbs without a group, by the facade that has them.
 UNGROUPED = {"agent": "memories", "memory": "maintenance"}
 # Options of every command, which stand once in the page.
-SHARED = frozenset({"--db", "--agent", "--user", "--tenant", "--config", "--json", "--help"})
+SHARED = frozenset({"--db", "--agent", "--user", "--tenant", "--config", "--key", "--json", "--help"})
 
 
 def command_options(name: str) -> str:
@@ -141,7 +142,8 @@ def written(page: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the tables, or with --check say which pages are out of date."""
-    code = subprocess.call([sys.executable, str(TYPESCRIPT), *arguments])
+    code = max(subprocess.call([sys.executable, str(tool), *arguments]) for tool in OTHERS)
+    code |= subprocess.call([sys.executable, "-m", "bench.plots", *arguments], cwd=DOCS.parent)
     for path in sorted(DOCS.glob("*.md")):
         page = path.read_text(encoding="utf-8")
         fresh = written(page)

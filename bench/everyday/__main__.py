@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--verbose", action="store_true", help="list what fails with the baseline, too")
     parser.add_argument("--show", action="store_true", help="show the conversations instead of the tables")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and verdict there")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares by kind there as SVG")
     chosen = parser.parse_args(arguments)
     try:
         scripts = load_scripts(chosen.kind, chosen.script)
@@ -62,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{len(scripts)} scripts, {sum(len(script.steps) for script in scripts):,} steps; {spent_s:.0f} s of CPU")
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(report.as_json(verdicts), indent=2) + "\n", encoding="utf-8")
+    if chosen.plot is not None:
+        chosen.plot.write_text(report.draw(verdicts), encoding="utf-8")
     return 0
 
 

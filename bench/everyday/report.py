@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bench import plots
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -39,6 +41,16 @@ def format_table(verdicts: Mapping[str, Sequence[Verdict]], grouping: str) -> st
     if grouping == "kind":
         lines.append(_line("all", max(map(len, verdicts.values())), list(verdicts.values())))
     return "\n".join(lines)
+
+
+def draw(verdicts: Mapping[str, Sequence[Verdict]]) -> str:
+    """Draw the share by kind as SVG: a bar for each memory, and all kinds together."""
+    kinds = {memory: group(of_memory, "kind") | {"all": list(of_memory)} for memory, of_memory in verdicts.items()}
+    shares = {
+        kind: {memory: share(of_memory[kind]) or 0.0 for memory, of_memory in kinds.items()}
+        for kind in kinds["engrain"]
+    }
+    return plots.bars(plots.PLOTS["everyday.svg"].title, shares)
 
 
 def format_failures(verdicts: Sequence[Verdict]) -> str:

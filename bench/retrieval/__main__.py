@@ -8,8 +8,9 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bench import plots
 from bench.retrieval import (
     budgets,
     choosing,
@@ -37,11 +38,17 @@ Report: TypeAlias = tuple[str, object]
 
 # The default and what it is made of, alone and fused the usual way: a minute for LoCoMo once its vectors are cached.
 _USUAL = (variants.DEFAULT, "semantic", "keyword", "hybrid")
+_PLOTTED = ("recall@5", "recall@10")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the data, run it, print the table; 2 where the data or an argument is of no use."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.plot is not None and (asked.evidence or asked.cross_validate or asked.half is not None):
+        parser.error("--plot draws presets, ablations, peers and budgets alone")
+    if asked.plot is not None and len(asked.budget or ()) > plots.MOST_BARS:
+        parser.error(f"--plot draws at most {plots.MOST_BARS} budgets, not {len(asked.budget)}")
     try:
         corpus = narrow(load_corpus(asked.data, asked.format), asked.conversations, asked.limit_questions)
         printed, found = _measured(corpus, asked)
@@ -51,7 +58,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(printed)
     if asked.json is not None:
         asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if asked.plot is not None:
+        asked.plot.write_text(_plot(found, asked), encoding="utf-8")
     return 0
+
+
+def _plot(found: Any, asked: argparse.Namespace) -> str:
+    """The figures of a comparison or of budgets as bars."""
+    if asked.budget is not None:
+        title = "Share of the evidence in a block, by its tokens"
+        budgets_of = {name: {budget: row["recall"] for budget, row in rows.items()} for name, rows in found.items()}
+        return plots.bars(title, budgets_of)
+    overall = {name: rows["turn"]["overall"] for name, rows in found.items()}
+    title = "Share of the evidence among the first hits"
+    return plots.bars(title, {name: {each: row[each] for each in _PLOTTED} for name, row in overall.items()})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--half", choices=choosing.HALVES, help="choose weights on this half, report on the other")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them there as SVG")
     parser.add_argument("--limit-questions", type=_positive, metavar="N", help="ask only the first N questions")
     parser.add_argument(
         "--conversations", type=_positive, nargs="+", metavar="N", help="only these, by their place in DATA from 1"

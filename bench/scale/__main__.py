@@ -1,56 +1,64 @@
-"""Apply the schema to a Citus cluster, spread it by tenant, and run the store's conformance suite there.
+"""Measure a memory on a Citus cluster against one server: distribution, tasks of each statement, server CPU.
 
-python -m bench.scale postgresql://role:password@coordinator:5432/engrain [--statements]
+python -m bench.scale postgresql://postgres@coordinator:5432/postgres
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
-import psycopg
-from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
+from bench.scale import cost, floor, tasks
+from bench.speed.vectors import RandomVectors
+from engrain import Memory
+from tests.support.citus import CitusDatabases
+from tests.support.postgres import PostgresServer
 
-from bench.scale import distribution
-from engrain.storage.postgres.backend import PostgresBackend
-from engrain.storage.store import SqlStore
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-_SCHEMAS = ("engrain_scale_1", "engrain_scale_2")  # some tests compare two stores
+_TENANTS, _MEMORIES = 12, 80
+_TABLES = """
+SELECT table_name::text, citus_table_type, coalesce(nullif(distribution_column, '<none>'), '-'), shard_count
+FROM citus_tables ORDER BY 2, 1
+"""
+_NODES = """
+SELECT nodename || ':' || nodeport, count(*) FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
+WHERE shouldhaveshards GROUP BY 1 ORDER BY 1
+"""
 
 
-def main() -> int:
-    """The exit code of the conformance suite; 2 where there is no cluster."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fill a database on each, and print the figures."""
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
-    parser.add_argument("url", help="an empty database on the coordinator, with the extensions citus and vector")
-    parser.add_argument("--statements", action="store_true", help="only print what would distribute it")
-    asked = parser.parse_args()
-    if asked.statements:
-        print(*distribution.statements(str(conninfo_to_dict(asked.url)["dbname"])), sep=";\n", end=";\n")
-        return 0
-    try:
-        urls = [_prepared(asked.url, schema) for schema in _SCHEMAS]
-    except distribution.NotACluster as error:
-        print(error, file=sys.stderr)
-        return 2
-    suite = [sys.executable, "-m", "pytest", "-q", "tests/servers/conformance", "-k", "postgres and not parity"]
-    environment = {**os.environ, "ENGRAIN_TEST_DATABASES": " ".join(urls)}
-    return subprocess.run(suite, env=environment, check=False).returncode
+    parser.add_argument("url", help="a superuser's URL of the coordinator, in a database that knows the nodes")
+    parser.add_argument("--rounds", type=int, default=200, help="recalls and observes that are measured")
+    asked = parser.parse_args(arguments)
+    with ExitStack() as stack:
+        cluster = CitusDatabases(asked.url)
+        stack.callback(cluster.remove)
+        plain = stack.enter_context(PostgresServer())
+        prices = {}
+        for name, databases in (("one server", plain), ("cluster", cluster)):
+            url = databases.new_database()
+            with Memory.open(url, embedder=RandomVectors()) as memory:
+                cost.fill(memory, tenants=_TENANTS, memories=_MEMORIES)
+                if databases is cluster:
+                    _print_distribution(cluster, url.rpartition("/")[2])
+                    tasks.print_tasks(memory, url)
+                prices[name] = cost.measure(memory, databases.ports, tenants=_TENANTS, rounds=asked.rounds)
+        cost.print_prices(prices)
+        floor.print_floor(asked.url)
+    return 0
 
 
-def _prepared(url: str, schema: str) -> str:
-    """The URL of a schema with our tables, distributed."""
-    with psycopg.connect(url, autocommit=True) as db:
-        db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
-    there = f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{schema}%2Cpublic"
-    with closing(SqlStore(PostgresBackend(there))) as store:
-        print(f"schema {store.health().schema} in {schema} at {store.location}")
-    tables, nodes = distribution.distribute(there)
-    print(f"{tables} tables by tenant_id over {nodes} nodes")
-    return there
+def _print_distribution(cluster: CitusDatabases, database: str) -> None:
+    for name, kind, column, shards in cluster.psql(database, _TABLES):
+        print(f"{name:26} {kind:12} {column:10} {shards} shards")
+    for node, shards in cluster.psql(database, _NODES):
+        print(f"{node} has {shards} shards")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _REPEATS = 15
 _SCANNED_ROWS = 32_768
-_WEIGHED_ROWS = 8192
+_WEIGHED_ROWS = 2048
 _DECODED_NUMBERS = 98_304
 
 
@@ -49,12 +49,18 @@ def bit_weighing(n: int, dims: int, *, of: int) -> float:
     bits = _random_bits(of, dims)
     columns = np.linspace(0, of - 1, n, dtype=np.intp)
     query, *planes = (_random_bits(1, dims) for _ in range(4))
+    scratch = [np.empty((len(bits), _WEIGHED_ROWS), kind) for kind in (np.uint64, np.uint64, np.uint8)]
 
     def weigh() -> None:
         for start in range(0, n, _WEIGHED_ROWS):
-            equal = bits.take(columns[start : start + _WEIGHED_ROWS], axis=1) ^ query
+            here = columns[start : start + _WEIGHED_ROWS]
+            equal, weighing, count = (array[:, : len(here)] for array in scratch)
+            for word, target in zip(bits, equal, strict=True):
+                word.take(here, out=target, mode="clip")
+            np.bitwise_xor(equal, query, out=equal)
             for plane in planes:
-                np.bitwise_count(equal & plane).sum(axis=0, dtype=np.uint32)
+                np.bitwise_count(np.bitwise_and(equal, plane, out=weighing), out=count)
+                count.sum(axis=0, dtype=np.uint32)
 
     return _cpu_seconds(weigh)
 

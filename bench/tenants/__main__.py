@@ -2,7 +2,8 @@
 
 A search without the embedding of its question, beside the bare SQL of the same work in the same run. Without --db it
 starts a PostgreSQL of its own from the wheel that the tests use. With --cache-mb it is one process over one SQLite file
-that keeps no more than that of its vectors: every tenant is searched in turn.
+that keeps no more than that of its vectors: every tenant is searched in turn. With --footprint it prints what a
+memory takes on the server, and what observes and recalls write to its log.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pgvector.psycopg import register_vector
 
 from bench.speed import language
 from bench.speed.vectors import RandomVectors
-from bench.tenants import bare, cached
+from bench.tenants import bare, cached, footprint, scans
 from engrain import Memory
 
 if TYPE_CHECKING:
@@ -39,27 +40,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--cache-mb", type=int, metavar="MB", help="storage.cache_mb of one process over one SQLite file"
     )
+    parser.add_argument("--footprint", action="store_true", help="bytes of a memory, and of the log that verbs write")
+    parser.add_argument("--scans", action="store_true", help="ways to compare the vectors of one of the tenants")
     asked = parser.parse_args(arguments)
     if asked.cache_mb is not None:
         cached.run(asked.tenants, asked.memories // asked.tenants, asked.cache_mb)
         return 0
     with contextlib.ExitStack() as stack:
-        url = asked.db or stack.enter_context(_server())
+        url = asked.db or stack.enter_context(_server(shared_buffers="512MB" if asked.scans else "32MB"))
+        if asked.scans:
+            scans.run(url, tenants=asked.tenants, memories=asked.memories)
+            return 0
         embedder = RandomVectors()
         memory = stack.enter_context(Memory.open(url, embedder=embedder))
         said = language.talk(asked.memories)
         each = asked.memories // asked.tenants
         seconds = _timed(lambda: _fill(memory, said, each))
         print(f"{asked.memories:,} memories in {asked.tenants:,} tenants: {asked.memories / seconds:,.0f} a second")
-        _report(_searched(memory, url, said, each))
+        if asked.footprint:
+            footprint.report(memory, url, tenants=asked.tenants, memories=asked.memories, rounds=_QUESTIONS)
+        else:
+            _report(_searched(memory, url, said, each))
     return 0
 
 
 @contextlib.contextmanager
-def _server() -> Iterator[str]:
+def _server(**settings: str) -> Iterator[str]:
     from tests.support.postgres import PostgresServer
 
-    with PostgresServer() as server:
+    with PostgresServer(**settings) as server:
         yield server.new_database()
 
 

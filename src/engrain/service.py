@@ -7,7 +7,9 @@ import os
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent.agent import Agent
@@ -16,7 +18,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks
-from engrain.domain.ids import IdSource
+from engrain.domain.ids import IdSource, fresh_id
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, MemoryClosed
 
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _LOG = logging.getLogger(__name__)
-_SERVERS = ("https://", "http://")
+_PARTS_OF = attrgetter("parts")
 
 
 def utc_now() -> datetime:
@@ -98,7 +100,7 @@ class Memory(EventLog):
             queue=EmbeddingQueue(store, usable),
             settings=settings,
             clock=clock,
-            ids=ids or IdSource(clock),
+            ids=ids or (fresh_id if clock is utc_now else IdSource(clock)),
             embedder=with_cache(usable, settings),
             reranker=reranking.check_reranker(reranker),
             name_finder=name_finder,
@@ -154,7 +156,7 @@ class Memory(EventLog):
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
             DatabaseUnreachable, Unauthenticated: the server cannot be reached, or refuses the key.
         """
-        if isinstance(location, str) and location.startswith(_SERVERS):
+        if isinstance(location, str) and checks.is_address(location):
             own = (settings, config, embedder, reranker, name_finder, llm, ids)
             if clock is not utc_now or any(part is not None for part in own):
                 raise InvalidInput(f"{location:.80} is a server's: settings, engines, clock and ids are set there")
@@ -242,7 +244,7 @@ class Memory(EventLog):
             session=checks.optional_name(session, name="session"),
             request_id=checks.optional_name(request_id, name="request_id"),
         )
-        return Agent(lambda: self.parts, caller)
+        return Agent(partial(_PARTS_OF, self), caller)
 
     @property
     def keys(self) -> Keys:
@@ -297,9 +299,12 @@ class Memory(EventLog):
             parts.queue.close(flush=False)
         return report
 
-    def health(self) -> Health:
-        """Check the database and its indexes, as `engrain doctor` shows them; reads the whole file."""
-        health = self.parts.store.health()
+    def health(self, *, thorough: bool = False) -> Health:
+        """Check the database, as `engrain doctor` shows it: schema, indexes, row-level security, vectors, and totals.
+
+        A `thorough` check also compares rows, index and file: it reads everything, so seconds for a million memories.
+        """
+        health = self.parts.store.health(thorough=thorough)
         missing = self.parts.without_vectors
         return replace(health, problems=(*health.problems, str(missing))) if missing else health
 

@@ -25,22 +25,27 @@ def run(*command, **environment):
     return ran.stdout
 
 
-@pytest.fixture(scope="session")
-def packages():
-    """The packages that web/package-lock.json pins, installed."""
+def install_packages():
+    """Install the packages that web/package-lock.json pins, unless they are there."""
     for program in ("npm", "chromium"):
         if shutil.which(program) is None:
-            pytest.fail(f"needs {program} on the PATH; make test-page installs chromium where it can")
+            raise FileNotFoundError(f"needs {program} on the PATH; make test-page installs chromium where it can")
     lock, installed = WEB / "package-lock.json", WEB / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
         run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+
+
+@pytest.fixture(scope="session")
+def packages():
+    """The packages of the page, installed."""
+    install_packages()
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
 def world(request, tmp_path_factory):
     """A file that says what a running server holds, as the tests in web/test read it."""
     folder = tmp_path_factory.mktemp("page")
-    location = str(folder / "memory.db") if request.param == "sqlite" else server().new_database()
+    location = str(folder / "memory.db") if request.param == "sqlite" else server().new_database(has_schema=True)
     known = fill(location)
     with EngrainServer(location, "--keys") as running:
         file = folder / "world.json"

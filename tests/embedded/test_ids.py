@@ -19,13 +19,13 @@ child = os.fork()
 other = IdSource(lambda: datetime(2026, 5, 5, tzinfo=UTC))
 if child:
     os.waitpid(child, 0)
-print(other(), numbers.several(1, kind=0)[0], flush=True)
+print(other(), source(), numbers.several(1, kind=0)[0], flush=True)
 """
 
 
 def test_a_forked_process_draws_other_ids_and_numbers_than_its_parent():
     ended = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
-    assert len(set(ended.stdout.split())) == 4
+    assert len(set(ended.stdout.split())) == 6
 
 
 def test_numbers_ascend_whatever_the_clock_does_and_have_63_bits():

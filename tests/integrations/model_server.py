@@ -78,3 +78,10 @@ def openai(*output):
     about = {"id": "resp", "object": "response", "created_at": 0, "model": "m", "status": "completed", "usage": usage}
     more = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "top_p": 1.0}
     return {**about, **none, **more, "output": items}
+
+
+def openai_chat(text):
+    """A completion of OpenAI's Chat Completions API."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text, "refusal": None}}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.installs import install
 from tests.support.postgres import server
 
 HERE = Path(__file__).parent
@@ -20,9 +21,7 @@ SESSION = "0191b5a0-0000-7000-8000-000000000001"
 def sdk(tmp_path_factory):
     """A folder with the SDK alone; what it needs is in the environment of these tests."""
     folder = tmp_path_factory.mktemp("sdk")
-    install = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), "claude-agent-sdk"]
-    given = {**os.environ, "PIP_CONSTRAINT": str(HERE / "constraints.txt")}
-    subprocess.run([sys.executable, *install], check=True, env=given)
+    install("--no-deps", "--target", folder, "claude-agent-sdk", constraints=HERE / "constraints.txt")
     return folder
 
 
@@ -35,7 +34,7 @@ def run(sdk, *arguments, cwd, **environment):
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_all_contracts_of_the_sdk_hold(sdk, tmp_path, kind):
-    location = str(tmp_path / "memory.db") if kind == "sqlite" else server().new_database()
+    location = str(tmp_path / "memory.db") if kind == "sqlite" else server().new_database(has_schema=True)
     # A store to look for optional methods, and one for each of 14 contracts, twice.
     assert run(sdk, HERE / "contracts" / "claude_contracts.py", location, cwd=tmp_path) == "30 stores\n"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engrain import Memory
-from tests.support.engrain import EngrainServer
+from tests.support.engrain import EngrainServer, keyed_server
 from tests.support.ports import free_port
 
 CLIENT = Path(__file__).parents[2] / "clients" / "typescript"
@@ -66,11 +66,9 @@ def server(tmp_path_factory):
 
 
 def test_its_tests_pass(package, server, tmp_path):
-    path = tmp_path / "keyed.db"
-    with Memory.open(path, settings={"embedding": {"model": "none"}}) as memory:
-        key = memory.keys.create(role="writer", agent="butler", user="ana").secret
-    with EngrainServer(path, "--keys") as keyed:
-        urls = {"ENGRAIN_URL": server.address, "ENGRAIN_KEYED_URL": keyed.address, "ENGRAIN_KEY": key}
+    of_ana = {"role": "writer", "agent": "butler", "user": "ana"}
+    with keyed_server(tmp_path / "keyed.db", ana=of_ana) as (keyed, keys):
+        urls = {"ENGRAIN_URL": server.address, "ENGRAIN_KEYED_URL": keyed.address, "ENGRAIN_KEY": keys["ana"]}
         shown = run("node", "--test", "--test-reporter=tap", "test/client.test.js", folder=package, **urls)
     counts = dict(re.findall(r"^# (\w+) (\d+)$", shown, re.MULTILINE))
     assert (counts["fail"], counts["skipped"], counts["cancelled"]) == ("0", "0", "0")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.backends import BACKENDS, Backend
+from tests.support.new_databases import new_file
 from tests.support.one_call import OneCall
 from tests.support.postgres import server
 
@@ -26,8 +27,8 @@ def store(backend) -> Iterator[OneCall]:
 def location(request, tmp_path):
     """The place of an empty memory, in either kind of database."""
     if request.param == "sqlite":
-        yield str(tmp_path / "memory.db")
+        yield str(new_file(tmp_path / "memory.db"))
         return
-    url = server().new_database()
+    url = server().new_database(has_schema=True)
     yield url
     server().drop_database(url)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from tests.support.new_databases import new_file
 from tests.support.one_call import OneCall
 from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
@@ -31,7 +32,7 @@ class Backend:
 # The file's words are read into the process at once, those of the memory only where it is searched often.
 # "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test that searches.
 BACKENDS: dict[str, Callable[[Path], AbstractContextManager[OneCall]]] = {
-    "sqlite-file": lambda folder: closing(SqliteStore(str(folder / "memory.db"), fewest_searches=0)),
+    "sqlite-file": lambda folder: closing(SqliteStore(str(new_file(folder / "memory.db")), fewest_searches=0)),
     "sqlite-memory": lambda _: closing(SqliteStore(":memory:")),
     "sqlite-wide": lambda _: closing(SqliteStore(":memory:", narrow=0, read_all=0)),
     "postgres": lambda _: fresh_store(),

@@ -10,6 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from subprocess import PIPE
 
+from engrain import Memory
 from tests.support import forked
 from tests.support.processes import ROOT, Forked
 
@@ -78,6 +79,15 @@ class EngrainServer:
     def errors(self):
         """What it has said on stderr so far."""
         return os.pread(self._log.fileno(), 1_000_000, 0).decode()
+
+
+@contextlib.contextmanager
+def keyed_server(path, *, tenant="default", **keys):
+    """A server of a new memory that asks for keys, and the secret of each that is described, by its name."""
+    with Memory.open(path, settings={"embedding": {"model": "none"}, "tenant": tenant}) as memory:
+        secrets = {name: memory.keys.create(**described).secret for name, described in keys.items()}
+    with EngrainServer(path, "--keys", TENANT=tenant) as server:
+        yield server, secrets
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,7 @@ READS: dict[str, Callable[..., Any]] = {
     "item_namespaces": items.count_namespaces,
     "find_key": keys.find_key,
     "activity": overviews.count_activity,
+    "latest_reflection": recency.load_latest_reflection,
 }
 SEARCHES: dict[str, Callable[..., Any]] = {
     "keyword": Snapshot.search_words,

@@ -17,6 +17,7 @@ class Recorded:
     settings: str
     statements: list[str] = field(default_factory=list)
     plans: dict[str, list[str]] = field(default_factory=dict)
+    values: list[object] = field(default_factory=list)
 
     def read(self, tenant, work, **options):
         return self.inner.read(tenant, lambda db: work(self._begun(db)), **options)
@@ -31,8 +32,9 @@ class Recorded:
 
     def note(self, db, statement, values):
         self.statements.append(statement)
+        self.values.append(values)
         if self.explains and _PLANNED.match(statement):
-            lines = db.execute(f"EXPLAIN (COSTS OFF) {statement}", values, prepare=False).fetchall()
+            lines = db.execute(f"EXPLAIN (COSTS OFF) {statement}", values).fetchall()
             self.plans[statement] = [line for (line,) in lines]
 
 
@@ -47,6 +49,9 @@ class _Connection:
 
     def cursor(self):
         return _Cursor(self.db.cursor(), self)
+
+    def end_with_next(self):
+        self.db.end_with_next()
 
 
 @dataclass

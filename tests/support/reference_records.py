@@ -226,6 +226,7 @@ class ReferenceRecords:
         *,
         memory_id: str | None = None,
         event_type: str | None = None,
+        run_id: str | None = None,
         limit: int = AT_MOST,
         after: TimePosition | None = None,
     ) -> list[Event]:
@@ -236,6 +237,7 @@ class ReferenceRecords:
             and event.scope in caller.scopes
             and memory_id in (None, event.memory_id)
             and event_type in (None, event.event_type)
+            and run_id in (None, event.run_id)
             and (after is None or (event.created_at, event.id) < after)
         ]
         return sorted(found, key=lambda event: (event.created_at, event.id), reverse=True)[: max(limit, 0)]

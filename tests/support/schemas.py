@@ -3,7 +3,7 @@
 import json
 import struct
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -22,14 +22,17 @@ from tests.support.stores import PostgresStore, SqliteStore
 
 EXPRESSION = "(expression)"  # what stands for a column that an index computes
 DATABASES: tuple[Literal["sqlite", "postgres"], ...] = ("sqlite", "postgres")
-_PG_COLUMNS = (
-    "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
-    "ORDER BY table_name, ordinal_position"
+# information_schema has the same, and takes the server five times as long.
+_PG_ATTRIBUTES = (
+    "FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid "
+    "WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped"
 )
-_PG_DEFINITIONS = """
-SELECT table_name || '.' || column_name,
-    concat_ws(' ', data_type, collation_name, is_nullable, column_default, generation_expression)
-FROM information_schema.columns WHERE table_schema = current_schema()
+_PG_COLUMNS = f"SELECT relname, attname {_PG_ATTRIBUTES} ORDER BY relname, attnum"
+_PG_DEFINITIONS = f"""
+SELECT relname || '.' || attname, concat_ws(' ', format_type(atttypid, atttypmod), attcollation::regcollation,
+    attnotnull, attgenerated,
+    (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE (adrelid, adnum) = (attrelid, attnum)))
+{_PG_ATTRIBUTES}
 UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = current_schema()
 UNION ALL SELECT conrelid::regclass || '.' || conname, pg_get_constraintdef(oid) FROM pg_constraint
 WHERE connamespace = current_schema()::regnamespace
@@ -68,6 +71,8 @@ class Sqlite:
     name = "sqlite"
     refusal: type[Exception] = apsw.ConstraintError
 
+    _connection: Any = None
+
     def __init__(self, folder: Any) -> None:
         self.location = str(folder / "memory.db")
 
@@ -90,8 +95,17 @@ class Sqlite:
             with db:
                 yield db
 
+    @contextmanager
+    def using(self, connection: Any) -> Iterator[None]:
+        """Ask by a connection that is open, instead of one for each question."""
+        self._connection = connection
+        try:
+            yield
+        finally:
+            self._connection = None
+
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        with self.raw() as db:
+        with self.raw() if self._connection is None else nullcontext(self._connection) as db:
             return db.execute(statement).fetchall()
 
     def upgrade(self, db: Any, found: str, revisions: dict[str, str]) -> None:
@@ -207,11 +221,12 @@ def empty_database(name: str, folder: Any) -> Iterator[Sqlite]:
 
 
 def dump(database: Sqlite) -> dict[str, Any]:
-    """All that the schema is made of, by name, and the rows of every table."""
-    tables = database.columns()
-    with database.raw() as db:
-        rows = {table: sorted(map(repr, db.execute(f"SELECT * FROM {table}").fetchall())) for table in tables}
-    return {"schema": database.definitions(), "rows": rows}
+    """All that the schema is made of, by name, and the rows of every table; by one connection."""
+    with database.raw() as db, database.using(db):
+        rows = {
+            table: sorted(map(repr, db.execute(f"SELECT * FROM {table}").fetchall())) for table in database.columns()
+        }
+        return {"schema": database.definitions(), "rows": rows}
 
 
 def _without_comments(sql: str) -> str:

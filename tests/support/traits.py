@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engrain.domain.records import Episode, MemoryRecord, Rule
-from engrain.domain.text.changes import describe_statement
+from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.domain.text.indexing import question_share
 from engrain.domain.text.repetition import describe_repetition
 from engrain.storage.dialects import micros, moment
@@ -35,9 +35,10 @@ class Traits(NamedTuple):
     confidence: float = 1.0
     decay_rate: float = 0.0
     question_terms: str | None = None
-    is_non_answer: bool = False
+    says_nothing: bool = False
     statement: str | None = None
     states_change: bool = False
+    denies: bool = False
 
 
 def traits_of(memory: MemoryRecord) -> Traits:

@@ -18,6 +18,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from engrain.storage.postgres.backend import PlannerStatistics
+from engrain.storage.postgres.common_words import CommonWords
+from engrain.storage.postgres.forecasts import SearchForecasts
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.search.turn_cache import TurnCache
 from tests.support.postgres import server
@@ -26,7 +28,9 @@ from tests.support.stores import PostgresStore
 # Deleting from tables of a few rows takes 2 ms and truncating them 40, but nothing collects what was deleted.
 _TRUNCATE_EVERY = 50
 _ALL = ", ".join(OUR_TABLES)
-_INDEXES_OF_VERSIONS = r"SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory\_vectors\_version\_%'"
+_INDEXES_OF_VERSIONS = r"""
+SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND indexname LIKE 'memory\_vectors\_version\_%'
+"""
 
 # What refers to others is emptied before them.
 _REFERRING = ("facts", "rules", "memory_entities", "entity_names", "entity_trigrams", "pool_members")
@@ -47,7 +51,7 @@ class _Opened:
     @classmethod
     def new(cls, options: dict[str, Any]) -> Self:
         assert _free or not _prepared, "ENGRAIN_TEST_DATABASES are all in use"
-        url = _free.pop() if _free else server().new_database()
+        url = _free.pop() if _free else server().new_database(has_schema=True)
         store = PostgresStore(url, **options)
         atexit.register(store.close)
         return cls(store, url, _copied(vars(store.store.backend)))
@@ -82,6 +86,10 @@ def _copied_value(value: Any) -> Any:
             return copy(value)
         case TurnCache():
             return TurnCache(value._most)
+        case SearchForecasts():
+            return SearchForecasts(read_all=value._read_all, scan_all=value._scan_all, common=value._common)
+        case CommonWords():
+            return CommonWords(value.least)
     return value
 
 
@@ -117,9 +125,10 @@ def _wipe(url: str) -> None:
 def _wipe_as_owner(url: str) -> None:
     """As nobody's superuser: past the walls by the way of housekeeping, and in the order of the foreign keys."""
     tables = [*_REFERRING, *(table for table in OUR_TABLES if table not in _REFERRING)]
-    deletions = "; ".join(map(_deletion, tables))
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"BEGIN; SET LOCAL engrain.every_tenant = 'on'; {deletions}; COMMIT")
+        with connection.transaction():
+            for statement in ("SET LOCAL engrain.every_tenant = 'on'", *map(_deletion, tables)):
+                connection.execute(statement)  # one at a time: a cluster forwards what stands beside a setting
         for (index,) in connection.execute(_INDEXES_OF_VERSIONS).fetchall():
             connection.execute(f"DROP INDEX {index}")
 
@@ -132,7 +141,9 @@ def _deletion(table: str) -> str:
 def _wipe_as_superuser(url: str) -> None:
     """Quickly: neither the walls nor the order of foreign keys bind a superuser."""
     connection = _superuser(conninfo_to_dict(url)["dbname"])
-    if next(_uses) % _TRUNCATE_EVERY == 0:
+    if hasattr(server(), "empty"):  # a cluster
+        server().empty(url)
+    elif next(_uses) % _TRUNCATE_EVERY == 0:
         connection.execute(f"TRUNCATE {_ALL}")
     else:
         deletions = "; ".join(map(_deletion, OUR_TABLES))

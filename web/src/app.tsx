@@ -11,10 +11,14 @@ import { Problem } from "./parts";
 import { address, usePlace } from "./router";
 import { explainError, openSession, redeemOneTimeKey, SessionContext, storedKey, storeKey, useSession } from "./session";
 import type { Identity, Role, Session } from "./session";
+import { AdminView } from "./views/admin";
 import { ContextView } from "./views/context";
+import { EntitiesView } from "./views/entities";
+import { LearningView } from "./views/learning";
 import { MemoryView } from "./views/memory";
 import { OverviewView } from "./views/overview";
 import { SearchView } from "./views/search";
+import { TimelineView } from "./views/timeline";
 import type { Place } from "./router";
 
 interface View {
@@ -29,7 +33,11 @@ interface View {
 const VIEWS: readonly View[] = [
   { name: "search", title: "Search", needs: "reader", show: SearchView },
   { name: "context", title: "Context", needs: "reader", show: ContextView },
+  { name: "timeline", title: "Timeline", needs: "reader", show: TimelineView },
+  { name: "entities", title: "Entities", needs: "reader", show: EntitiesView },
+  { name: "learning", title: "Learning", needs: "reader", show: LearningView },
   { name: "overview", title: "Overview", needs: "reader", show: OverviewView },
+  { name: "admin", title: "Administration", needs: "admin", isForAll: true, show: AdminView },
 ];
 
 export function App(): VNode {

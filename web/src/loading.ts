@@ -1,7 +1,7 @@
 /** Loading of answers: what is on its way, what came, and what failed. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { Page, Paged } from "engrain";
+import type { Page } from "engrain";
 import { explainError } from "./session";
 
 export interface Loaded<Value> {
@@ -11,31 +11,32 @@ export interface Loaded<Value> {
   reload(): void;
 }
 
-/** Load a value whenever the keys change; an answer that is no longer wanted is given up. */
+/** Load a value whenever the keys change; an answer that is no longer wanted is given up, and what is still shown of other keys counts as loading. */
 export function useLoaded<Value>(
   load: (signal: AbortSignal) => PromiseLike<Value>,
   keys: unknown[],
   { delayMs = 0 }: { delayMs?: number } = {},
 ): Loaded<Value> {
-  const [state, setState] = useState<Omit<Loaded<Value>, "reload">>({ value: undefined, error: undefined, isLoading: true });
+  const [answer, setAnswer] = useState<{ of: unknown[]; value?: Value; error?: string } | null>(null);
   const [turn, setTurn] = useState(0);
+  const asked = [...keys, turn];
   useEffect(() => {
     const stop = new AbortController();
-    setState((before) => ({ ...before, isLoading: true }));
     const timer = setTimeout(async () => {
       try {
         const value = await load(stop.signal);
-        if (!stop.signal.aborted) setState({ value, error: undefined, isLoading: false });
+        if (!stop.signal.aborted) setAnswer({ of: asked, value });
       } catch (error) {
-        if (!stop.signal.aborted) setState({ value: undefined, error: explainError(error), isLoading: false });
+        if (!stop.signal.aborted) setAnswer({ of: asked, error: explainError(error) });
       }
     }, delayMs);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [...keys, turn]);
-  return { ...state, reload: () => setTurn((before) => before + 1) };
+  }, asked);
+  const isLoading = answer === null || asked.some((key, place) => key !== answer.of[place]);
+  return { value: answer?.value, error: answer?.error, isLoading, reload: () => setTurn((before) => before + 1) };
 }
 
 export interface LoadedPages<Item> extends Loaded<Item[]> {
@@ -45,10 +46,11 @@ export interface LoadedPages<Item> extends Loaded<Item[]> {
 
 /** Load a list page by page, never all at once. */
 export function usePages<Item>(
-  load: (after: { after?: string }, signal: AbortSignal) => Paged<Item>,
+  load: (after: { after?: string }, signal: AbortSignal) => PromiseLike<Page<Item>>,
   keys: unknown[],
+  options: { delayMs?: number } = {},
 ): LoadedPages<Item> {
-  const first = useLoaded<Page<Item>>((signal) => load({}, signal), keys);
+  const first = useLoaded<Page<Item>>((signal) => load({}, signal), keys, options);
   const [rest, setRest] = useState<{ of: Page<Item>; items: Item[]; next: string | null; error?: string } | null>(null);
   const [isLoading, setIsLoading] = useState(false);
   const page = first.value;

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Explanation, Memory } from "engrain";
+import type { Episode, Explanation, Memory } from "engrain";
 import type { Loaded, LoadedPages } from "./loading";
 import { address } from "./router";
 import { isLive, sayMemory, showCode, showDay, showNumber, showTime, stateOf } from "./texts";
@@ -72,6 +72,18 @@ export function MemoryLine({ memory, children }: { memory: Memory; children?: Co
       <StateBadge memory={memory} />
       {children}
     </div>
+  );
+}
+
+/** An episode as a quotation, in which the words of what was learned from it are marked. */
+export function Quote({ episode, says }: { episode: Episode; says: Memory }): VNode {
+  const words = new Set(sayMemory(says).toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
+  const pieces = episode.content.split(/([\p{L}\p{N}]+)/u);
+  return (
+    <figure class="quote">
+      <blockquote dir="auto">{pieces.map((piece, place) => (words.has(piece.toLowerCase()) ? <mark key={place}>{piece}</mark> : piece))}</blockquote>
+      <figcaption><a href={address("memory", episode.id)}>{episode.speaker ?? episode.role}, {showTime(episode.event_time)}</a>{episode.session !== null && <> in <bdi>{episode.session}</bdi></>}</figcaption>
+    </figure>
   );
 }
 

@@ -34,5 +34,13 @@ test("the overview counts what the server counts", async () => {
   const { stats, days } = await ask("GET", "/v1/dashboard?days=30&limit=5");
   assert.ok(Math.abs(Number(shown[0].replace(",", "")) - stats.episodes.total) <= 5, "other tests store a few");
   assert.equal(await page.locator(".days > div").count(), days.length);
+  await page.locator(".plot canvas").waitFor();
+  const added = days.reduce((sum, day) => sum + day.facts, 0);
+  assert.match(await page.locator(".plot").getAttribute("aria-label"), new RegExp(`: [\\d,]+ episodes, (${added}|${added + 1}|${added + 2}|${added - 1}) facts`));
+  const confidence = await page.locator(".histogram .number").allTextContents();
+  const { items: facts } = await ask("GET", "/v1/facts?limit=200");
+  assert.ok(Math.abs(confidence.reduce((sum, count) => sum + Number(count), 0) - facts.length) <= 3);
+  await page.getByRole("combobox", { name: "Days" }).selectOption("90");
+  await page.waitForFunction(() => document.querySelectorAll(".days > div").length === 90);
   assert.ok(world.count > 100);
 });

@@ -34,6 +34,8 @@ export async function open(hash, { role = "admin", expects = [], ...options } = 
   const page = await context.newPage();
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && note(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => note(`uncaught: ${error.message}`));
+  page.asked = []; // the requests of the view, with the number of items that each may answer
+  page.on("request", (request) => request.url().includes("/v1/") && page.asked.push({ path: new URL(request.url()).pathname, limit: Number(new URL(request.url()).searchParams.get("limit")) }));
   context.on("request", (request) => request.url().startsWith(world.url) || note(`asked elsewhere: ${request.url()}`));
   if (role !== null) {
     await page.addInitScript((key) => { if (location.protocol === "http:") sessionStorage.setItem("engrain.key", key); }, world.keys[role]);

@@ -831,6 +831,7 @@ export interface Routing {
   key: string | null;
   topic: string | null;
   speaker_alone: boolean;
+  is_part: boolean;
 }
 
 /** A rule: guidance learned from outcomes. Harmful evidence weighs more than helpful. */
@@ -1180,6 +1181,8 @@ export interface GetArguments {
   id: string;
   /** What was believed then, ISO 8601 or words, not now. */
   as_of?: string | null;
+  /** Count a reference to each memory of the answer. */
+  count_references?: boolean;
 }
 
 /** Arguments of `history`. */
@@ -1256,6 +1259,8 @@ export interface EventsArguments {
   id?: string | null;
   /** Only events of this type, such as fact_created. */
   event_type?: string | null;
+  /** Of the run of this id alone. */
+  run_id?: string | null;
   /** Most items of a page. */
   limit?: number;
   /** Cursor: `next` of the page before; the first page if left out. */
@@ -1327,6 +1332,8 @@ export interface RecallArguments {
   neighbours?: number;
   /** Tell also of candidates that are no hits, and why. `false` if left out. */
   explain?: boolean;
+  /** Count a reference to each memory of the answer. `true` if left out. */
+  count_references?: boolean;
 }
 
 /** Arguments of `context`. */
@@ -1355,6 +1362,8 @@ export interface ContextArguments {
   with_dates?: boolean;
   /** End each line with where it comes from. `false` if left out. */
   with_sources?: boolean;
+  /** Count a reference to each memory of the answer. `true` if left out. */
+  count_references?: boolean;
 }
 
 /** Arguments of `messages`. */
@@ -2462,11 +2471,11 @@ export interface Verbs {
   erase(args: EraseArguments, options?: CallOptions): Promise<ErasureReport>;
   /** Link one memory to another by a relation; a link that is there stays as it is. */
   link(args: LinkArguments, options?: CallOptions): Promise<Link>;
-  /** List the changes of one memory, or of all that this agent sees, newest first. */
+  /** List the changes of one memory or run, or of all that this agent sees, newest first. */
   events(args?: EventsArguments, options?: CallOptions): Paged<Event>;
   /** Read the newest reflection of this agent (`Memory.reflect`); None before the first. */
   latestReflection(args?: {}, options?: CallOptions): Promise<Fact | null>;
-  /** Say where an input belongs, and why, by its role and English words; nothing is stored. */
+  /** Say where an input belongs, and why, by its role and words; nothing is stored. */
   route(args: RouteArguments, options?: CallOptions): Promise<Routing>;
   /** Store an input where `route` says, hold it in working memory, answer it by `recall`, or forget. */
   handle(args: HandleArguments, options?: CallOptions): Promise<HandledInput>;
@@ -2540,7 +2549,7 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "list", "group": null, "name": "list", "method": "GET", "path": "/v1/memories", "query": ["kind", "include_inactive", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
   {"verb": "episodes", "group": null, "name": "episodes", "method": "GET", "path": "/v1/episodes", "query": ["session", "include_inactive", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
   {"verb": "facts", "group": null, "name": "facts", "method": "GET", "path": "/v1/facts", "query": ["subject", "predicate", "as_of", "valid_at", "pending", "min_trust", "include_inactive", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
-  {"verb": "get", "group": null, "name": "get", "method": "GET", "path": "/v1/memories/{id}", "query": ["as_of"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": true},
+  {"verb": "get", "group": null, "name": "get", "method": "GET", "path": "/v1/memories/{id}", "query": ["as_of", "count_references"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": true},
   {"verb": "history", "group": null, "name": "history", "method": "GET", "path": "/v1/memories/{id}/history", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
   {"verb": "links", "group": null, "name": "links", "method": "GET", "path": "/v1/memories/{id}/links", "query": ["direction", "relation"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
   {"verb": "correct", "group": null, "name": "correct", "method": "POST", "path": "/v1/memories/{id}/correct", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
@@ -2548,7 +2557,7 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "forget", "group": null, "name": "forget", "method": "POST", "path": "/v1/memories/{id}/forget", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "erase", "group": null, "name": "erase", "method": "POST", "path": "/v1/erase", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
   {"verb": "link", "group": null, "name": "link", "method": "POST", "path": "/v1/links", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
-  {"verb": "events", "group": null, "name": "events", "method": "GET", "path": "/v1/events", "query": ["id", "event_type", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
+  {"verb": "events", "group": null, "name": "events", "method": "GET", "path": "/v1/events", "query": ["id", "event_type", "run_id", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
   {"verb": "latest_reflection", "group": null, "name": "latestReflection", "method": "GET", "path": "/v1/latest_reflection", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": true},
   {"verb": "route", "group": null, "name": "route", "method": "POST", "path": "/v1/route", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "handle", "group": null, "name": "handle", "method": "POST", "path": "/v1/handle", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},

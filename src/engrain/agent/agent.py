@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from engrain.agent.learning.conversations import Conversations
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.wiring.acts import new_act, new_id
+from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_interval, parse_scope, parse_text
 from engrain.domain import checks
 from engrain.domain.records import (
@@ -141,17 +141,11 @@ class Agent(Conversations):
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
                 something else; nothing was written.
         """
-        from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
-        from engrain.agent.writes.episodes import new_episode
-        from engrain.agent.writes.memories import store_memory
+        from engrain.agent.writes import episodes  # once: a statement like this takes a microsecond
 
-        parts, caller = self._parts(), self._caller
-        act = new_act(parts, caller)
-        key = checks.optional_name(idempotency_key, name="idempotency_key")
-        episode = new_episode(
-            parts,
-            caller,
-            at=act.at,
+        return episodes.observe(
+            self._parts(),
+            self._caller,
             content=content,
             role=role,
             speaker=speaker,
@@ -164,11 +158,8 @@ class Agent(Conversations):
             tool_calls=tool_calls,
             tags=tags,
             metadata=metadata,
-            idempotency_key=key,
+            idempotency_key=idempotency_key,
         )
-        stored = store_memory(parts, act, episode, idempotency_key=key)
-        consolidate_after_switch(parts, caller, stored)
-        return stored
 
     def remember(
         self,
@@ -206,7 +197,7 @@ class Agent(Conversations):
                 before it begins, or a key that was used for something else; nothing was written.
         """
         from engrain.agent.writes.episodes import parse_importance
-        from engrain.agent.writes.memories import store_fact
+        from engrain.agent.writes.memories import new_fact, store_fact
         from engrain.domain.memories.predicates import free_text_predicate
         from engrain.domain.text.categories import fact_category
 
@@ -217,10 +208,10 @@ class Agent(Conversations):
         start, end = parse_interval(valid_from, valid_to, act.at)
         text = parse_text(parts, content)
         relation = free_text_predicate(text) if predicate is None else checks.name(predicate, name="predicate")
-        fact = Fact(
-            id=new_id(parts, caller, key),
-            tenant_id=caller.tenant_id,
-            agent=caller.agent,
+        fact = new_fact(
+            parts,
+            act,
+            idempotency_key=key,
             scope=parse_scope(caller, scope),
             subject=caller.agent if subject is None else checks.name(subject, name="subject"),
             predicate=relation,
@@ -231,12 +222,9 @@ class Agent(Conversations):
             confidence=checks.number(confidence, name="confidence", low=0, high=1),
             importance=parse_importance(importance, text),
             permanence=known,
-            decay_rate=DECAY_RATES[known],
             valid_from=start,
             valid_to=end,
-            created_at=act.at,
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
-            last_confirmed_at=act.at,
             tags=checks.names(tags, name="tag"),
             metadata=checks.metadata(metadata),
         )
@@ -380,10 +368,12 @@ class Agent(Conversations):
     def route(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
     ) -> Routing:
-        """Say where an input belongs, and why, by its role and English words; nothing is stored.
+        """Say where an input belongs, and why, by its role and words; nothing is stored.
 
         That is an episode, fact, rule or note, a question to recall now or of the past, a request to forget, or working
         memory. Statements of which a subject may have several (say likes) are no facts: one would supersede the other.
+        Facts and requests to forget are read in English, German, Spanish, French, Italian and Portuguese, the rest in
+        English.
 
         Raises:
             InvalidInput: an empty input, or an unknown role.
@@ -402,9 +392,10 @@ class Agent(Conversations):
         """Store an input where `route` says, hold it in working memory, answer it by `recall`, or forget.
 
         Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
-        `working.append` do. A question about what was believed is answered as of then. The settings `handling.forget`
-        and `handling.remember` say whether a request to forget and a statement are done, proposed in `suggestion`, or
-        left episodes; a request to forget is proposed by default, and not stored.
+        `working.append` do; words that say more than their fact are an episode, too, from which it is learned. A
+        question about what was believed is answered as of then. The settings `handling.forget` and
+        `handling.remember` say whether a request to forget and a statement are done, proposed in `suggestion`, or left
+        episodes; a request to forget is proposed by default, and not stored.
 
         Raises:
             InvalidInput: an empty input, or an unknown role; nothing was written.
@@ -426,8 +417,11 @@ class Agent(Conversations):
                 done |= {"kept": self.notes.save(routing.key, text)}
             case "rule":
                 done |= {"kept": self.rules.add(text, scope=caller.own_scope)}
-            case "fact" if policy.remember == "do":
+            case "fact" if policy.remember == "do" and not routing.is_part:
                 done |= {"kept": self.remember(**handling.fact_arguments(routing, caller))}
+            case "fact" if policy.remember == "do":
+                turn = {"content": content, "role": role, "speaker": speaker}
+                done |= {"kept": handling.remember_statement(parts, caller, routing, turn)}
             case "forget" if policy.forget == "do":
                 going = handling.find_meant(parts, caller, routing)
                 done |= {"forgotten": tuple(self.forget(memory.id) for memory in going)}

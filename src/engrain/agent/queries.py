@@ -17,17 +17,7 @@ from engrain.agent.wiring.arguments import (
 from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
-from engrain.domain.records import (
-    KINDS,
-    RELATIONS,
-    ROLES,
-    Answer,
-    Caller,
-    Event,
-    Fact,
-    Link,
-    MemoryRecord,
-)
+from engrain.domain.records import KINDS, RELATIONS, ROLES, Answer, Caller, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Direction, Request
 
 if TYPE_CHECKING:
@@ -41,7 +31,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.stats import Stats
     from engrain.domain.pagination import Page
     from engrain.storage.unit_of_work import Snapshot
-    from engrain.verbs import words
+    from engrain.verbs import chat_words, words
 
 _MOST_NEIGHBOURS = 5
 _MOST_SKIPPED = 1_000_000
@@ -83,6 +73,7 @@ class Queries(View):
         deep: words.Deep = False,
         neighbours: words.Neighbours = 0,
         explain: words.Explain = False,
+        count_references: words.CountReferences = True,
     ) -> Answer:
         """Find the best memories for a question, best first, with the reasons for each hit's rank.
 
@@ -93,14 +84,14 @@ class Queries(View):
         With `deep` the re-ranker has the setting `reranking.budget_s`; without one, or where it fails or is late, the
         order stays and `degraded` says so. `min_trust` leaves out what was learned from less: "user" what others than
         the user have said. `neighbours` take one statement for each hit. Each hit counts as a reference
-        once the answer is there, unless it was asked for with `as_of` or `valid_at`.
+        once the answer is there, unless it was asked for with `as_of`, `valid_at` or without `count_references`.
 
         Raises:
             InvalidInput: an unknown preset, kind or role, a scope that this agent does not see, a time that is none, or
                 a number out of its range.
         """
         from engrain.agent.reads import lookups
-        from engrain.agent.reads.search import search_counted
+        from engrain.agent.reads.search import search, search_counted
         from engrain.retrieval.search import SearchQuery
 
         parts = self._parts()
@@ -137,7 +128,8 @@ class Queries(View):
             if scope is not None:
                 checks.choice(scope, snapshot.caller.scopes, name="scope")
 
-        answer = search_counted(parts, self._caller, search_query, narrowed, check=check)
+        is_counted = checks.flag(count_references, name="count_references")
+        answer = (search_counted if is_counted else search)(parts, self._caller, search_query, narrowed, check=check)
         return replace(answer, times=times.in_words)
 
     def context(
@@ -155,12 +147,14 @@ class Queries(View):
         include_superseded: words.IncludeSuperseded = False,
         with_dates: words.WithDates = True,
         with_sources: words.WithSources = False,
+        count_references: words.CountReferences = True,
     ) -> ContextBlock:
         """Build a Markdown block for a prompt from the best memories that fit its budget.
 
         Its sections are facts, rules, episodes and the latest reflection. The current session is left out: the model
         has it already. A fact that others than the user have said is marked, and left out by `min_trust`, as is what
-        they said. Memories in the block count as references. A `count_tokens` may be a function of a text, too.
+        they said. Memories in the block count as references, unless `count_references` is false. A `count_tokens` may
+        be a function of a text, too.
         Superseded facts stand behind those that hold, newest first, and say so; with `with_sources` a line ends with
         its id, too. With `as_of` it is made of what was believed then, with `valid_at` of facts that were true then;
         neither counts as a reference, and the latest reflection is left out.
@@ -189,15 +183,18 @@ class Queries(View):
         )
         superseded = checks.flag(include_superseded, name="include_superseded")
         times = parse_times(parts.clock(), as_of=as_of, valid_at=valid_at)
-        request = replace(request, include_superseded=superseded, line_options=line_options, times=times)
+        counted = checks.flag(count_references, name="count_references")
+        request = replace(
+            request, include_superseded=superseded, line_options=line_options, times=times, counts_references=counted
+        )
         return replace(context_blocks.build_block(parts, self._caller, request), times=times.in_words)
 
     def messages(
         self,
         asked: words.Prompt,
         *,
-        system: words.SystemPrompt = "",
-        tools: words.Tools = 0,
+        system: chat_words.SystemPrompt = "",
+        tools: chat_words.Tools = 0,
         window_tokens: words.WindowTokens | None = None,
         count_tokens: words.CountTokens | None = None,
         recipe: words.RecipeName | None = None,
@@ -236,11 +233,13 @@ class Queries(View):
         )
         return context_blocks.build_messages(parts, self._caller, request, chat_window)
 
-    def get(self, id_: words.Id, *, as_of: words.AsOf | None = None) -> MemoryRecord | None:
+    def get(
+        self, id_: words.Id, *, as_of: words.AsOf | None = None, count_references: words.CountReferences = True
+    ) -> MemoryRecord | None:
         """Read one memory by id, be it live, superseded or forgotten; None where this agent sees none.
 
-        Counts as a reference, unless the database cannot be written now. With `as_of` it is not counted, and None too
-        where it was not believed at that time.
+        Counts as a reference, unless the database cannot be written now, or `count_references` is false. With `as_of`
+        it is not counted, and None too where it was not believed at that time.
 
         Raises:
             InvalidInput: an id that is no text, or a time that is none.
@@ -250,10 +249,10 @@ class Queries(View):
 
         parts = self._parts()
         name, then = checks.name(id_, name="id"), parse_point(as_of, name="as_of", now=parts.clock())
-        if then is None:
+        if checks.flag(count_references, name="count_references") and then is None:
             return next(iter(get_counted(parts, self._caller, [name])), None)
         memory = parts.store.read(self._caller, find_memory, name)
-        return memory if memory is not None and memory.was_believed(then) else None
+        return memory if memory is not None and (then is None or memory.was_believed(then)) else None
 
     def facts(
         self,
@@ -354,9 +353,9 @@ class Queries(View):
         of this Memory at once, and what another process erased or forgot; a newer one of another process after
         `notes.cache_ttl_s` at the latest. Not counted as a reference.
         """
-        from engrain.agent.learning import reflection
+        from engrain.agent.reads import context_blocks
 
-        return reflection.latest_reflection(self._parts(), self._caller)
+        return context_blocks.latest_reflection(self._parts(), self._caller)
 
     def links(
         self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
@@ -392,10 +391,11 @@ class Queries(View):
         id_: words.OfMemory | None = None,
         *,
         event_type: words.EventType | None = None,
+        run_id: words.OfRun | None = None,
         limit: words.PageLimit = 100,
         after: words.After | None = None,
     ) -> Page[Event]:
-        """List the changes of one memory, or of all that this agent sees, newest first.
+        """List the changes of one memory or run, or of all that this agent sees, newest first.
 
         An event says who made the change, when, and on whose request.
 
@@ -410,6 +410,7 @@ class Queries(View):
             history.load_events,
             memory_id=checks.optional_name(id_, name="id"),
             event_type=checks.optional_name(event_type, name="event_type"),
+            run_id=checks.optional_name(run_id, name="run_id"),
             limit=most + 1,
             after=pagination.decode_moment("events", after),
         )

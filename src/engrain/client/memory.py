@@ -52,7 +52,7 @@ class RemoteParts:
     outbox: RemoteOutbox
 
 
-def open_remote(location: str, *, key: str | None, timeout_s: float | None) -> Memory:
+def open_remote(location: str, *, key: str | None, timeout_s: float | None) -> RemoteMemory:
     """Open the memory of the server at a URL; `Memory.open` says what the parameters mean.
 
     Raises:

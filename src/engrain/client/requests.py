@@ -7,13 +7,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from engrain.domain import checks
-from engrain.domain.ids import IdSource
+from engrain.domain.ids import fresh_id
 from engrain.domain.records import Record, format_time
 from engrain.errors import Forbidden, InvalidInput
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engrain.verbs.signatures import Parameter, Signature
 
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")
-fresh_key = IdSource(lambda: datetime.now(UTC))  # a key with a time gives the memory an id with this time
+fresh_key = fresh_id  # a key with a time gives the memory an id with this time
 _KEY, _ID = "Idempotency-Key", "X-Request-ID"
 
 

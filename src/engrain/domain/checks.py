@@ -34,7 +34,10 @@ def content(value: object, *, name: str = "content") -> str:
     Raises:
         InvalidInput: not a string, nothing left after cleaning, or more than 10 MB of UTF-8.
     """
-    text = query(value, name=name)
+    if isinstance(value, str) and value.isascii() and "\x00" not in value:  # as `query` cleans it
+        text = value.strip()
+    else:
+        text = query(value, name=name)
     if not text:
         raise InvalidInput(f"{name} is empty ({_shown(value)}); pass text that says something")
     if 4 * len(text) > MAX_CONTENT_BYTES < len(text.encode()):
@@ -106,6 +109,11 @@ def path(value: object, *, name: str) -> str:
     return expanded
 
 
+def is_address(location: str) -> bool:
+    """Tell whether a location is the address of a server, not a database."""
+    return location.startswith(("https://", "http://"))
+
+
 def optional_name(value: object, *, name: str) -> str | None:
     """A short identifier, or None."""
     return None if value is None else _identifier(value, name=name)
@@ -131,6 +139,8 @@ def required_names(value: object, *, name: str) -> tuple[str, ...]:
 
 def choice(value: object, known: Iterable[_Choice], *, name: str) -> _Choice:
     """One of the known words; the error lists them."""
+    if type(value) is str and type(known) is tuple and value in known:  # as nearly every word is
+        return cast("_Choice", value)
     options = tuple(known)
     if not isinstance(value, str) or value not in options:
         raise InvalidInput(f"{name} {_shown(value)} is unknown; choose one of: {', '.join(options)}")
@@ -212,9 +222,10 @@ def metadata(value: object, *, name: str = "metadata") -> dict[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{name} must be a mapping, not {type(value).__name__} ({_shown(value)})")
-    if all(type(key) is str and type(item) is str for key, item in value.items()):
-        return {_storable(key): _storable(item) for key, item in value.items()}  # a tenth of the time
-    return cast("dict[str, Any]", _json(dict(value), name=name))
+    for key, item in value.items():
+        if type(key) is not str or type(item) is not str:
+            return cast("dict[str, Any]", _json(dict(value), name=name))
+    return {_storable(key): _storable(item) for key, item in value.items()}  # a tenth of the time
 
 
 def json_values(value: object, *, name: str) -> tuple[Any, ...]:

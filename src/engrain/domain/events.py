@@ -35,8 +35,7 @@ EPISODE_CREATED = "episode_created"  # most events are
 
 def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was stored. Its content is not in the event."""
-    payload = creation_payload(memory)
-    return _event(act, f"{memory.kind}_created", ids, scope=memory.scope, memory_id=memory.id, payload=payload)
+    return memory_event(act, f"{memory.kind}_created", memory, ids, payload=creation_payload(memory))
 
 
 def creation_payload(memory: MemoryRecord) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import os
 import threading
 import uuid
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,16 +21,33 @@ _BYTES = 10  # that hold them
 _DRAWN_AT_ONCE = 128
 _TAIL_DIGITS = 12  # after the last hyphen
 _TAIL = (1 << 4 * _TAIL_DIGITS) - 1
+_HIGHEST_TAIL_BIT = 1 << 4 * _TAIL_DIGITS - 1
 _VERSION = 7
+_LENGTHS = [length.to_bytes(8, "big") for length in range(512)]
 # A number: 41 bits of milliseconds since 2020, enough until 2089; 20 from somewhere in the lower half on; 2 for kinds.
 _NUMBER_EPOCH = 1_577_836_800_000
 _COUNT_BITS, _KIND_BITS = 20, 2
 _LEAP_BITS = 10
 
 
+class _Process:
+    """The number of forks between the first process and this one."""
+
+    number = 0
+
+
+_PROCESS = _Process()
 _drawn: list[int] = []
+
+
+def _begin_anew() -> None:
+    """Leave to the parent of a forked process what is left of its random bits, and the ids after its last ones."""
+    _drawn.clear()
+    _PROCESS.number += 1
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_drawn.clear)  # what is left is the parent's
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _draw_bits() -> int:
@@ -44,32 +62,50 @@ def _draw_bits() -> int:
 
 
 class IdSource:
-    """Fresh UUIDv7 strings that increase strictly within one source, whatever the clock does."""
+    """Fresh UUIDv7 strings that increase strictly within one source, whatever the clock does.
+
+    The first id of a millisecond is drawn at random, and those after it in this millisecond are the next ones: a tenth
+    of the work.
+    """
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._last = 0
+        self._milliseconds = -1
+        self._head = ""  # of the last id, up to its last hyphen
+        self._tail = _TAIL
+        self._process = _PROCESS.number
 
     def __call__(self) -> str:
         """The next id, `"018f..."`, 36 characters."""
         milliseconds = _milliseconds(self._clock())
-        fresh = milliseconds << _RANDOM_BITS | _draw_bits()
         with self._lock:
-            self._last = last = fresh if fresh > self._last else self._last + 1
-        return _format(last)
+            if milliseconds > self._milliseconds or self._tail >= _TAIL or self._process != _PROCESS.number:
+                self._draw(milliseconds)
+            self._tail = tail = self._tail + 1
+            return f"{self._head}{tail:012x}"
 
     def several(self, count: int) -> list[str]:
-        """The next `count` ids, one above the other: of one moment and one random number, a tenth of the work."""
+        """The next `count` ids, one above the other."""
         milliseconds = _milliseconds(self._clock())
-        fresh = milliseconds << _RANDOM_BITS | _draw_bits()
         with self._lock:
-            first = max(fresh, self._last + 1)
-            self._last = first + count - 1
-        head, tail = _format(first)[:-_TAIL_DIGITS], first & _TAIL
-        if tail + count - 1 > _TAIL:
-            return [_format(value) for value in range(first, first + count)]
-        return [f"{head}{value:012x}" for value in range(tail, tail + count)]
+            tail = self._tail
+            if milliseconds > self._milliseconds or tail + count > _TAIL or self._process != _PROCESS.number:
+                self._draw(milliseconds)
+                tail = self._tail
+            self._tail = tail + count
+            head = self._head
+        return [f"{head}{value:012x}" for value in range(tail + 1, tail + count + 1)]
+
+    def _draw(self, milliseconds: int) -> None:
+        """Begin at a random id of this millisecond, or of the next one that no id has been of."""
+        self._milliseconds = max(milliseconds, self._milliseconds + 1)
+        first = _format(self._milliseconds << _RANDOM_BITS | _draw_bits() & ~_HIGHEST_TAIL_BIT)  # room for many
+        self._head, self._tail = first[:-_TAIL_DIGITS], int(first[-_TAIL_DIGITS:], 16)
+        self._process = _PROCESS.number
+
+
+fresh_id = IdSource(partial(datetime.now, UTC))  # of this process: a memory and its event begin in one millisecond
 
 
 class NumberSource:
@@ -101,8 +137,11 @@ def derived_id(*parts: str, at: datetime | None) -> str:
 
     The 74 random bits of a UUIDv7 are the SHA-256 of the length-prefixed parts; an unknown time counts as 1970.
     """
-    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-    digest = hashlib.sha256(b"".join([len(part).to_bytes(8, "big") + part for part in encoded]))
+    pieces: list[bytes] = []
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        pieces += _LENGTHS[len(encoded)] if len(encoded) < len(_LENGTHS) else len(encoded).to_bytes(8, "big"), encoded
+    digest = hashlib.sha256(b"".join(pieces))
     milliseconds = 0 if at is None else _milliseconds(at)
     return _format(milliseconds << _RANDOM_BITS | int.from_bytes(digest.digest()[:10], "big") >> 6)
 
@@ -132,6 +171,5 @@ def _milliseconds(moment: datetime) -> int:
 def _format(value: int) -> str:
     """48 bits of time and 74 other bits, laid out around the version (7) and variant (0b10) fields."""
     time, rest = value >> _RANDOM_BITS, value & ((1 << _RANDOM_BITS) - 1)
-    packed = time << 80 | 0x7 << 76 | (rest >> 62) << 64 | 0b10 << 62 | rest & ((1 << 62) - 1)
-    digits = f"{packed:032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    fields = (time >> 16, time & 0xFFFF, rest >> 62, 0x8000 | rest >> 48 & 0x3FFF, rest & _TAIL)
+    return "%08x-%04x-7%03x-%04x-%012x" % fields  # noqa: UP031  # takes two thirds of the time of `format`

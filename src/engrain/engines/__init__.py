@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.engines.callables import CallableEmbedder, CallableLLM, CallableNames, CallableReranker
-from engrain.engines.embedders.minilm import MiniLM
 from engrain.engines.endpoint_config import EndpointConfig, ServiceAddress
 from engrain.errors import InvalidInput
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker, TokenCounter
+    from engrain.engines.embedders.minilm import MiniLM
     from engrain.engines.llms.responses import Limits
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
 
 # Each provider with the model that its bare name means; None where there is no such model.
 _EMBEDDERS: Final[Mapping[str, str | None]] = {
-    "minilm": MiniLM.name.partition(":")[2],
+    "minilm": "all-MiniLM-L6-v2",
     "sentence-transformers": "all-MiniLM-L6-v2",
     "openai": "text-embedding-3-small",
     "cohere": "embed-v4.0",
@@ -194,6 +194,8 @@ def _split_command(command: str) -> tuple[str, ...]:
 
 @cache
 def _minilm(threads: int | None) -> MiniLM:
+    from engrain.engines.embedders.minilm import MiniLM  # not loaded where there is no embedder, as by a hook
+
     return MiniLM(threads=threads)
 
 

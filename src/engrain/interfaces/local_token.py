@@ -7,10 +7,14 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
 from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from engrain.config.tree import Settings
 
 _PREFIX = "et_"  # of every token, as ek_ is of every key
 _OTHERS_READ = stat.S_IRWXG | stat.S_IRWXO
@@ -42,6 +46,16 @@ def read_token() -> str:
     if not token.startswith(_PREFIX):
         raise InvalidInput(f"{path} holds no token of engrain's: remove it, and it is made anew")
     return token
+
+
+def find_key(settings: Settings) -> str | None:
+    """The access key of the server that `db` names: that of the settings, else on this machine its user's token."""
+    if settings.key is not None:
+        return settings.key.get_secret_value()
+    from engrain.client.address import parse_address
+
+    has_token = parse_address(settings.db).is_loopback and token_file().is_file()
+    return read_token() if has_token else None
 
 
 def _create(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
@@ -17,6 +18,7 @@ from engrain.portability.formats import (
     ImportedFact,
     ImportedItem,
     ImportedLogEntry,
+    ImportedRule,
     ImportedTurn,
     detect,
     read,
@@ -105,7 +107,7 @@ def import_file(
         seen += batch.seen
         entities += batch.entities
         erased += batch.erased
-        kinds.update(memory.kind for memory in batch.added)
+        kinds.update(map(_kind_of, batch.added))
         kinds.update(batch.exact)
         if strict and batch.broken:
             raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
@@ -131,6 +133,7 @@ def import_file(
     )
 
 
+_kind_of = attrgetter("kind")
 _EXACT: Mapping[type, str] = {ImportedLogEntry: "log", ImportedItem: "item"}
 
 
@@ -203,9 +206,7 @@ def _batches(
         characters = 0
         for record in of_user:
             batch.append(record)
-            characters += len(record.content) if isinstance(record, ImportedTurn | ImportedFact) else 0
-            characters += len(record.entry) if isinstance(record, ImportedLogEntry) else 0
-            characters += len(record.value) if isinstance(record, ImportedItem) else 0
+            characters += _length_of(record)
             if len(batch) == _BATCH or characters > _BATCH_CHARACTERS:
                 yield user, batch
                 batch, characters = [], 0
@@ -213,18 +214,33 @@ def _batches(
             yield user, batch
 
 
+def _length_of(record: ImportedRecord | BrokenRecord) -> int:
+    """Return the number of characters of a record, as far as they may be many."""
+    match record:
+        case ImportedTurn() | ImportedFact():
+            return len(record.content)
+        case ImportedLogEntry():
+            return len(record.entry)
+        case ImportedItem():
+            return len(record.value)
+        case _:
+            return 0
+
+
 def _convert(converter: RecordConverter, record: ImportedRecord | BrokenRecord) -> MemoryRecord | bool | Broken:
     """Convert a record to a memory, or add an entity an entry of a log or an item: True where it is new."""
     if isinstance(record, BrokenRecord):
         return Broken(position=record.position, reason=record.reason)
     try:
-        if isinstance(record, ImportedEntity):
-            return converter.ensure_entity(record)
-        if isinstance(record, ImportedLogEntry):
-            return converter.add_log_entry(record)
-        if isinstance(record, ImportedItem):
-            return converter.add_item(record)
-        return converter.convert(record)
+        match record:
+            case ImportedTurn() | ImportedFact() | ImportedRule():
+                return converter.convert(record)
+            case ImportedEntity():
+                return converter.ensure_entity(record)
+            case ImportedLogEntry():
+                return converter.add_log_entry(record)
+            case ImportedItem():
+                return converter.add_item(record)
     except InvalidInput as error:
         position = f"session {record.session}" if isinstance(record, ImportedTurn) else type(record).__name__.lower()
         return Broken(position=f"{position}, {record.source_id}", reason=str(error))

@@ -65,6 +65,8 @@ class RecordConverter:
     erased: set[str] = field(default_factory=set)  # ids of the file, or derived from them, that were erased
     secrets: SecretPolicy = "mask"
     undated: int = 0  # records of this unit without a time of their own
+    names: dict[str, str] = field(default_factory=dict)  # of sessions and speakers, as they are stored
+    plain: tuple[object, Mapping[str, Any]] = (None, {})  # the metadata of a format, and as its turns have them
     act: Act = field(init=False)
 
     def __post_init__(self) -> None:
@@ -216,12 +218,12 @@ class RecordConverter:
     def _episode(self, turn: ImportedTurn) -> Episode:
         caller, fields = self.act.caller, turn.fields
         content = self._text(turn.content)
-        session = checks.optional_name(turn.session, name="session")
+        session = None if turn.session is None else self._name(turn.session, name="session")
         scope = caller.own_scope
         parts = (caller.tenant_id, scope, session or "", turn.source_id, turn.role, content)
-        metadata = {**turn.metadata, "title": turn.title} if turn.title else turn.metadata
-        given = _parse_columns("episode", fields)
-        given.setdefault("importance", importance.importance_of(content, role=turn.role))
+        given = _parse_columns("episode", fields) if fields else {}
+        if "importance" not in given:
+            given["importance"] = importance.importance_of(content, role=turn.role)
         return Episode(
             id=self._id(fields, *parts, at=turn.event_time),
             tenant_id=caller.tenant_id,
@@ -229,14 +231,28 @@ class RecordConverter:
             scope=scope,
             session=session,
             role=turn.role,
-            speaker=checks.optional_name(turn.speaker, name="speaker"),
+            speaker=None if turn.speaker is None else self._name(turn.speaker, name="speaker"),
             content=content,
             event_time=turn.event_time or self.act.at,
             created_at=self.act.at,
             tags=checks.names(turn.tags, name="tag") if turn.tags else (),
-            metadata=_as_imported(metadata),
+            metadata=self._metadata(turn),
             **given,
         )
+
+    def _name(self, value: str, *, name: str) -> str:
+        """Return a name as it is stored; a file has few of them, again and again."""
+        if value not in self.names:
+            self.names[value] = checks.name(value, name=name)
+        return self.names[value]
+
+    def _metadata(self, turn: ImportedTurn) -> Mapping[str, Any]:
+        """Return the metadata of an imported turn; those that many turns have in common are checked once."""
+        if turn.title:
+            return _as_imported({**turn.metadata, "title": turn.title})
+        if turn.metadata is not self.plain[0]:
+            self.plain = turn.metadata, _as_imported(turn.metadata)
+        return self.plain[1]
 
     def _fact(self, statement: ImportedFact) -> Fact:
         caller, fields = self.act.caller, statement.fields
@@ -295,7 +311,7 @@ class RecordConverter:
 
     def _id(self, fields: Mapping[str, object], *parts: str, at: datetime | None) -> str:
         """The id of a record: the exported one if it still exists, or one derived from it or from the record."""
-        had = _exported_id(fields)
+        had = _exported_id(fields) if fields else None
         return derived_id(*parts, at=at) if had is None else self._imported_id(had)
 
     def _imported_id(self, had: str) -> str:
@@ -343,6 +359,9 @@ def _exported_id(fields: Mapping[str, object]) -> str | None:
 
 def user_of_record(record: object) -> str | None:
     """Return the end user whose memory a record is, where its source says so."""
+    if type(record) is ImportedTurn:  # most are, and a look for what is not there takes as long as all of this
+        user = record.fields.get("user_id")
+        return user if isinstance(user, str) else None
     user = getattr(record, "user", None)
     if user is None:
         user = getattr(record, "fields", {}).get("user_id")

@@ -13,7 +13,7 @@ from engrain.domain.records import Contribution, Explanation, Hit
 from engrain.domain.text.indexing import own_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,12 +71,16 @@ class Candidates:
         """The id of a memory, where its traits are known."""
         return None if self.traits is None else self.traits["id"][row]
 
-    def rank_in(self, row: int, channel: str | None) -> float:
-        """The rank in one list; infinite where it is not there."""
+    def sort_rows(
+        self, rows: Sequence[int], ties: str | None, *, moments: Sequence[int], ids: Sequence[str]
+    ) -> list[int]:
+        """Sort rows by score, then by rank in the list of `ties`, newest, id; `moments` and `ids` are theirs."""
+        ranks: Iterable[float] = repeat(math.inf)
         for share in self.shares:
-            if share.channel == channel and share.ranks is not None and share.is_given[row]:
-                return int(share.ranks[row])
-        return math.inf
+            if share.channel == ties and share.ranks is not None:
+                ranks = np.where(share.is_given[rows], share.ranks[rows], math.inf).tolist()
+        keys = zip((-self.scores[rows]).tolist(), ranks, [-moment for moment in moments], ids, rows, strict=False)
+        return [row for *_, row in sorted(keys)]
 
     def make_hits(
         self,
@@ -91,7 +95,7 @@ class Candidates:
         hits = []
         for (row, memory), score, shares in placed:
             own = set(own_terms(memory))
-            matched = tuple([term for term in query_terms if term in own])
+            matched = tuple(filter(own.__contains__, query_terms))
             why = Explanation(preset=self.preset, contributions=shares, matched_terms=matched)
             hits.append(Hit(score=score, memory=memory, why=why, repeats=(same or {}).get(row)))
         return hits

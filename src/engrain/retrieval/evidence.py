@@ -8,17 +8,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.text.analysis import is_foreign, terms, word_terms
-from engrain.domain.text.changes import find_names
+from engrain.domain.text.dialogue.changes import find_names
+from engrain.domain.text.dialogue.meanings import find_met
+from engrain.domain.text.indexing import own_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from engrain.domain.records import EvidenceLevel, Hit
     from engrain.retrieval.presets import Calibration
 
 _MOST_JUDGED = 10
+_MOST_READ = 3  # the best ones are looked at for words of one meaning
 _MOST_UNKNOWN_THINGS = 2
 _THING = re.compile(r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE)
+# Words of a question that say how it asks, not what for: a statement answers without them.
+_ASKING = frozenset(
+    terms(
+        """
+        much many long often far do go get take have use like want need know remember tell say think there
+        anybody anyone somebody someone else again please still now really name call mean happen give come make about
+        thing kind sort right new last next first one way time day month year our may must should exactly best ever
+        also currently usually whats wheres whens whos
+        """
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +41,29 @@ class Question:
 
     A thing is named by the two words after "the", "my" or "Ana's": a statement that answers has it, whereas a verb is
     often put in other words. English queries alone have names and things: others write more words in capitals.
+    `names_speaker`: it had the name of a speaker, which is none of its terms; `speakers` are the terms of those names.
     """
 
     terms: frozenset[str]
     names: frozenset[str] = frozenset()
     things: frozenset[str] = frozenset()
+    names_speaker: bool = False
+    speakers: frozenset[str] = frozenset()
 
     @classmethod
-    def parse(cls, query: str) -> Question:
-        """Parse a query, without the names of speakers."""
-        own = frozenset(word_terms(query))
+    def parse(cls, query: str, *, whole_terms: Collection[str] | None = None) -> Question:
+        """Parse a query, without the names of speakers; `whole_terms` are those of one that had such names."""
+        own, names_speaker = frozenset(word_terms(query)), whole_terms is not None
+        speakers = frozenset(whole_terms or ()).difference(terms(query))
         if is_foreign(query):
-            return cls(own)
+            return cls(own, names_speaker=names_speaker, speakers=speakers)
         things = frozenset(term for thing in _THING.findall(query) for term in terms(thing))
-        return cls(own, own & find_names(query), own & things)
+        return cls(own, own & find_names(query), own & things, names_speaker, speakers)
+
+    @property
+    def topic(self) -> frozenset[str]:
+        """The terms without those that only say how it asks, unless it has no others."""
+        return (self.terms - _ASKING) or self.terms
 
 
 def assess(calibration: Calibration, statements: Sequence[Hit], question: Question) -> tuple[float, EvidenceLevel]:
@@ -53,21 +76,60 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
     judged = statements[:_MOST_JUDGED]
     if not judged:
         return 0.0, "none"
-    matched = [question.terms.intersection(hit.why.matched_terms) for hit in judged]
-    known = frozenset[str]().union(*matched)
+    said = [question.terms.intersection(hit.why.matched_terms) for hit in judged]
+    met = said
+    if question.terms not in said:  # else one statement has all of it
+        read = [_find_met(hit, same, question) for hit, same in zip(judged[:_MOST_READ], said, strict=False)]
+        met = [*read, *said[_MOST_READ:]]
+    about = _list_about_speakers(judged, met, question)
+    covered, of_others = _measure_cover(question, about), _measure_cover(question, met)
     logit = (
         calibration.intercept
         + calibration.score * judged[0].score
         + calibration.cosine * _find_largest("vector", judged)
         + calibration.words * _find_largest("keyword", judged)
-        + calibration.cover * (max(map(len, matched)) / len(question.terms) if question.terms else 0.0)
-        + calibration.names * (not question.names <= known)
-        + calibration.things * min(len(question.things - known), _MOST_UNKNOWN_THINGS)
+        + calibration.cover * covered
+        + calibration.names * (not question.names <= frozenset[str]().union(*said))
+        + calibration.things * min(len(question.things.difference(*met)), _MOST_UNKNOWN_THINGS)
+        + calibration.unmet * (_leaves_unmet(question, met) + of_others - covered)
+        + calibration.speaker * question.names_speaker
     )
     chance = 1 / (1 + math.exp(-logit))
     if chance < calibration.weak:
         return chance, "none"
     return chance, "strong" if chance >= calibration.strong else "weak"
+
+
+def _find_met(hit: Hit, same: frozenset[str], question: Question) -> frozenset[str]:
+    """Find the terms of a question that a hit has, the `same` ones or other words for them."""
+    return same | find_met(question.terms - same, own_terms(hit.memory))
+
+
+def _list_about_speakers(
+    hits: Sequence[Hit], met: Sequence[frozenset[str]], question: Question
+) -> Sequence[frozenset[str]]:
+    """List what the statements by or about the question's speakers have of it; all of them where it names none."""
+    if not question.speakers:
+        return met
+    return [
+        part for hit, part in zip(hits, met, strict=True) if not question.speakers.isdisjoint(hit.why.matched_terms)
+    ]
+
+
+def _measure_cover(question: Question, met: Sequence[frozenset[str]]) -> float:
+    """Measure the largest share of what a question asks that one statement has."""
+    topic = question.topic
+    return max([len(topic & part) for part in met], default=0) / len(topic) if topic else 0.0
+
+
+def _leaves_unmet(question: Question, met: Sequence[frozenset[str]]) -> bool:
+    """True where no statement about one of the question's names has anything of what it asks beside them.
+
+    Any statement may be about a speaker, whose name is in few of their own.
+    """
+    beside = question.topic - question.names
+    about = frozenset[str]().union(*[part for part in met if question.names_speaker or part & question.names])
+    return bool(beside and (question.names or question.names_speaker)) and beside.isdisjoint(about)
 
 
 def _find_largest(channel: str, hits: Sequence[Hit]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -58,6 +58,14 @@ def fuse(lists: Mapping[str, RankedDocs], preset: Preset, *, depth: int) -> tupl
     docs = join_docs(weighted.values())
     columns = {channel: _align(docs, ranked) for channel, ranked in weighted.items()}
     return docs, list(FUSIONS[preset.fusion](columns, weights, depth))
+
+
+def weigh_keywords_for_vectors(preset: Preset, lists: Mapping[str, RankedDocs]) -> Preset:
+    """Put the weight of the vectors on the keywords, where those were queried in their place."""
+    if "keyword" not in lists or "keyword" in preset.weights:
+        return preset
+    weights = {"keyword" if name == "vector" else name: weight for name, weight in preset.weights.items()}
+    return replace(preset, weights=weights)
 
 
 def value(columns: Columns, weights: Weights, depth: int) -> Shares:

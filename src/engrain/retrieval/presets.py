@@ -21,8 +21,11 @@ class Calibration:
     """Logistic fit for one ranking, or for one channel of any: of numbers of the best statements that it found.
 
     `score`: of the first one; `cosine` and `words`: the largest number of these channels; `cover`: the largest share of
-    the query's words in one; `names`: 1 where one of the query's names and numbers is in none of them; `things`:
-    how many of its things are in none, at most two. Below `weak` the level is none, from `strong` on it is strong.
+    what the query asks that one has, also in other words, of those by or about the speaker that it names; `names`: 1
+    where one of the query's names and numbers is in none of them; `things`: how many of its things are in none, at most
+    two; `unmet`: 1 where none that has one of its names has anything of what it asks beside them, and the share by
+    which those of other speakers cover more; `speaker`: 1 where it names a speaker. Below `weak` the level is none,
+    from `strong` on it is strong.
     """
 
     intercept: float
@@ -32,6 +35,8 @@ class Calibration:
     words: float = 0.0
     names: float = 0.0
     things: float = 0.0
+    unmet: float = 0.0
+    speaker: float = 0.0
     weak: float = 0.3
     strong: float = 0.7
 
@@ -86,12 +91,13 @@ ENGRAIN = Preset(
         "statement": 0.3,
         "moment": 0.1,
         "upcoming": 0.3,
+        "answer": 0.5,
         "novelty": 1.0,
         "spread": 0.1,
         "change": 1.0,
     },
     merges_repeats=True,
-    evidence=Calibration(intercept=-9.3, score=6.3, cover=2.5, names=-1.2, things=-1.0),
+    evidence=Calibration(intercept=-8.2, score=5.0, cover=3.2, names=-1.2, things=-0.8, unmet=-1.5, speaker=1.7),
 )
 
 PRESETS: Mapping[str, Preset] = {

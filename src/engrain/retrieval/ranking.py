@@ -15,7 +15,9 @@ import numpy as np
 
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.changes import asks_for_present, find_names, weigh_correction
+from engrain.domain.text.dialogue.changes import asks_for_present
+from engrain.domain.text.dialogue.corrections import LEAST_NAMED, Question, Statement, weigh_correction
+from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
 from engrain.domain.text.repetition import LEAST_QUESTION_SHARE, measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.candidates import Share, add_up
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from engrain.domain.text.dialogue.values import Kind
     from engrain.retrieval.time_expressions import Span
 
 # Questions whose answer is counted or added up over several conversations.
@@ -37,8 +40,9 @@ _COUNTING = re.compile(
     r"|hoeveel|\u0441\u043a\u043e\u043b\u044c\u043a\u043e)\b",
     re.IGNORECASE,
 )
-# A change puts one of the three best statements right, if it is about as near to the query as that one.
-_MOST_CORRECTED, _LEAST_SCORE = 3, 0.55
+_ASKING = re.compile(r"\b(?:what|which|who\w*|when|where|why|how)\b", re.IGNORECASE)
+# The best statements that are compared, and those of them that a change puts right.
+_MOST_COMPARED, _MOST_CORRECTED = 12, 3
 JUST_ABOVE: Final = 0.001
 _MICROSECONDS_A_DAY: Final = 86_400e6
 _AGES: Final = np.array([days for days, _ in decay.AGE_STEPS])
@@ -59,6 +63,11 @@ class RankingInput:
     spans: Sequence[Span]
     traits: NDArray[Any]
     scores: NDArray[np.float64]
+
+    @property
+    def names_speaker(self) -> bool:
+        """True where the query has the name of a speaker."""
+        return bool(speakers.list_named(self.text, self.speakers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +150,11 @@ def confidence(candidates: RankingInput) -> Gains:
 
 def novelty(candidates: RankingInput) -> Gains:
     """The loss of a question that mostly repeats the query; `raw` is the share of it that does not."""
-    query_terms, lost = frozenset(terms(candidates.text)), np.zeros(len(candidates.scores))
+    lost = np.zeros(len(candidates.scores))
     questions = candidates.traits["asking"] >= LEAST_QUESTION_SHARE
-    for row in np.flatnonzero(questions & (candidates.traits["question_terms"] != None)).tolist():  # noqa: E711  # of each row
+    rows = np.flatnonzero(questions & (candidates.traits["question_terms"] != None)).tolist()  # noqa: E711  # of each row
+    query_terms = frozenset(terms(candidates.text) if rows else ())
+    for row in rows:
         lost[row] = measure_repetition(candidates.traits["question_terms"][row], query_terms)
     return Gains(1.0 - lost, -lost * candidates.scores, lost > 0)
 
@@ -171,6 +182,22 @@ def count_better(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> ND
     return better
 
 
+def answer(candidates: RankingInput) -> Gains:
+    """The loss of what cannot answer the query; `raw` is 1.
+
+    A turn that only asks, and for a question about the present a statement without the kind of value that it asks for,
+    such as a time. For questions that name no speaker, in English; the best statements alone are looked at.
+    """
+    lacks = np.zeros(len(candidates.scores), np.bool_)
+    if _ASKING.search(candidates.text) and not candidates.names_speaker:
+        kind = find_asked_kind(candidates.text) if asks_for_present(candidates.text) else None
+        if kind is not None:
+            rows, statements = _find_best_statements(candidates), candidates.traits["statement"]
+            lacks[[row for row in rows if not find_values(kind, statements[row])]] = True
+        lacks |= candidates.traits["asking"] == 1.0
+    return Gains(np.ones(len(lacks)), -lacks.astype(np.float64), lacks)
+
+
 def change(candidates: RankingInput) -> Gains:
     """The gain of a statement of a change, which puts it just above the older statement that it corrects.
 
@@ -178,7 +205,9 @@ def change(candidates: RankingInput) -> Gains:
     """
     scores = candidates.scores
     raws = scores.copy()
-    if candidates.traits["states_change"].any() and _asks_for_present(candidates):
+    traits, kind = candidates.traits, find_asked_kind(candidates.text)
+    may_correct = kind in COUNTED or (traits["states_change"] | traits["denies"]).any()
+    if may_correct and _asks_for_present(candidates):
         for older, newer in _find_corrections(candidates).items():
             raws[newer] = max(raws[newer], scores[older])
     return Gains(raws, raws + JUST_ABOVE - scores, raws > scores)
@@ -186,33 +215,67 @@ def change(candidates: RankingInput) -> Gains:
 
 def _asks_for_present(candidates: RankingInput) -> bool:
     """True for a question about the present that names no speaker."""
-    is_named = any(speakers.mentions_speaker(candidates.text, name) for name in candidates.speakers)
-    return asks_for_present(candidates.text) and not is_named
+    return asks_for_present(candidates.text) and not candidates.names_speaker
+
+
+def _find_best_statements(candidates: RankingInput) -> list[int]:
+    """The rows of the best short statements, best first."""
+    stated = np.flatnonzero(candidates.traits["statement"] != None)  # noqa: E711  # of each row
+    best: list[int] = stated[np.argsort(-candidates.scores[stated], kind="stable")[:_MOST_COMPARED]].tolist()
+    return best
 
 
 def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     """The newest correction of each of the best statements that has one, by row."""
     traits, scores = candidates.traits, candidates.scores
-    stated = np.flatnonzero(traits["statement"] != None)  # noqa: E711  # of each row
-    best = stated[np.argsort(-scores[stated], kind="stable")[:_MOST_CORRECTED]].tolist()
-    is_near = scores >= _LEAST_SCORE * scores[best].min()
-    changes = np.flatnonzero(traits["states_change"] & is_near).tolist()
-    own = {row: frozenset(terms(traits["statement"][row])) for row in {*best, *changes}}
-    names = {row: find_names(traits["statement"][row]) for row in best}
-    happened_at, query_terms = traits["happened_at"], frozenset(terms(candidates.text))
+    best = _find_best_statements(candidates)
+    kind = find_asked_kind(candidates.text)
+    newer_rows = set() if not best else _find_newer(candidates, best, kind)
+    if not newer_rows:
+        return {}
+    question = Question.parse(candidates.text)
+    statements = {
+        row: Statement.parse(
+            traits["statement"][row],
+            kind,
+            states_change=bool(traits["states_change"][row]),
+            denies=bool(traits["denies"][row]),
+        )
+        for row in {*best, *newer_rows}
+    }
+    happened_at = traits["happened_at"]
     newest: dict[int, int] = {}
-    for newer in sorted(changes, key=lambda row: (happened_at[row], traits["id"][row])):
-        weights = {
-            older: weigh_correction(own[newer], own[older], names=names[older], query_terms=query_terms)
-            for older in best
-            if happened_at[older] < happened_at[newer]
-        }
+    for newer in sorted(newer_rows, key=lambda row: (happened_at[row], traits["id"][row])):
+        weights = {}
+        for older in best[:_MOST_CORRECTED]:
+            if happened_at[older] < happened_at[newer]:
+                found = weigh_correction(statements[newer], statements[older], question)
+                if scores[newer] >= found.least_share * scores[older]:
+                    weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
         if weights.get(nearest):
-            # What it corrects may itself correct another: of a chain the last one stands for all.
+            # What it corrects may itself correct another: of a chain the last one stands for all. An assistant has
+            # often said again what it corrects.
             roots = [older for older, correction in newest.items() if correction == nearest]
-            newest |= {older: newer for older in (nearest, *roots) if scores[newer] >= _LEAST_SCORE * scores[older]}
+            again = [
+                row
+                for row in best
+                if happened_at[row] < happened_at[newer] and statements[row].restates(statements[nearest], question)
+            ]
+            newest |= dict.fromkeys((nearest, *roots, *again), newer)
     return newest
+
+
+def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None) -> set[int]:
+    """The rows of statements that may correct one of the best: of changes, denials, and other numbers or times.
+
+    An assistant's counts where it has the kind of value that the query asks for.
+    """
+    traits, scores = candidates.traits, candidates.scores
+    is_near = scores >= LEAST_NAMED * scores[best[0]]
+    found = {*np.flatnonzero(traits["states_change"] & is_near).tolist()}
+    found.update(best if kind in COUNTED else [row for row in best if traits["denies"][row]])
+    return found if kind is not None else {row for row in found if traits["role"][row] != "assistant"}
 
 
 def age(candidates: RankingInput) -> Gains:
@@ -222,7 +285,7 @@ def age(candidates: RankingInput) -> Gains:
     return Gains(left, candidates.scores * (left - 1.0))
 
 
-# In the order of their use: the session reads the fused scores; novelty, spread, change and age the whole score.
+# In the order of their use: the session reads the fused scores; answer and those after it the whole score.
 SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "session": session,
     "speaker": speaker,
@@ -232,6 +295,7 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "recency": recency,
     "confidence": confidence,
     "upcoming": upcoming,
+    "answer": answer,
     "novelty": novelty,
     "spread": spread,
     "change": change,
@@ -242,18 +306,18 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
 def add_signals(
     fused: Sequence[Share],
     weights: Mapping[str, float],
-    candidates: Callable[[NDArray[np.float64]], RankingInput],
+    candidates: Callable[..., RankingInput],
 ) -> list[Share]:
     """Add the share of each weighted signal to those of the channels.
 
-    `candidates` makes the input of the signals from the scores so far.
+    `candidates` makes the input of the signals from `scores`, those so far.
     """
     shares = list(fused)
     scores = add_up(shares)
     for name, measure in SIGNALS.items():
         if name not in weights:
             continue
-        gains, weight = measure(candidates(scores)), weights[name]
+        gains, weight = measure(candidates(scores=scores)), weights[name]
         is_given = np.ones(len(scores), np.bool_) if gains.is_given is None else gains.is_given
         values = weight * np.where(is_given, gains.raws if gains.worths is None else gains.worths, 0.0)
         shares.append(Share(name, weight, gains.raws, values, is_given))

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain.records import Fact, Rule
+from engrain.domain.records import DroppedCandidate, Explanation, Fact, Rule
 from engrain.domain.text.repetition import (
     LEAST_QUESTION_SHARE,
     asks_something,
     hash_words,
-    is_non_answer,
     is_question,
     mark_echoes,
+    says_nothing,
     says_the_same,
 )
 from engrain.storage.search.candidates import contains
@@ -37,8 +37,17 @@ _LEAST_SHARE = 0.5
 def find_echoes(traits: NDArray[Any], query_terms: Collection[str]) -> NDArray[np.bool_]:
     """Mark the turns that say nothing beside the query: questions of its words alone, and answers that say nothing."""
     asks_the_same = np.array(mark_echoes(traits["question_terms"].tolist(), query_terms), np.bool_)
-    is_echo: NDArray[np.bool_] = traits["is_non_answer"] | asks_the_same
+    is_echo: NDArray[np.bool_] = traits["says_nothing"] | asks_the_same
     return is_echo
+
+
+def list_echoes(preset: str, echoes: NDArray[Any] | None) -> list[DroppedCandidate]:
+    """List the turns that only repeat the query, newest first."""
+    if echoes is None:
+        return []
+    why = Explanation(preset=preset, contributions=())
+    newest = sorted(zip((-echoes["happened_at"]).tolist(), echoes["id"].tolist(), strict=True))
+    return [DroppedCandidate(id=id_, score=0.0, reason="says nothing beside the query", why=why) for _, id_ in newest]
 
 
 def is_crowded(lists: Iterable[RankedDocs], depth: int, own: NDArray[Any]) -> bool:
@@ -66,7 +75,7 @@ def group_repeats(traits: NDArray[Any], rows: NDArray[np.intp]) -> list[list[int
 
 def find_statements(traits: NDArray[Any], query: str) -> NDArray[np.bool_]:
     """Mark the memories that `is_statement` is true of."""
-    is_stated: NDArray[np.bool_] = (traits["asking"] < LEAST_QUESTION_SHARE) & ~traits["is_non_answer"]
+    is_stated: NDArray[np.bool_] = (traits["asking"] < LEAST_QUESTION_SHARE) & ~traits["says_nothing"]
     return is_stated if asks_something(query) else is_stated & (traits["words"] != hash_words(query))
 
 
@@ -74,6 +83,6 @@ def is_statement(memory: MemoryRecord, query: str) -> bool:
     """True if a memory can be evidence: no question, no answer that says nothing, nor what the query itself says."""
     if isinstance(memory, Fact | Rule):
         return True
-    if is_question(memory.content) or is_non_answer(memory.content, role=memory.role):
+    if is_question(memory.content) or says_nothing(memory.content, role=memory.role):
         return False
     return not says_the_same(memory.content, query) or asks_something(query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from engrain.retrieval import (
     time_expressions,
 )
 from engrain.retrieval.candidates import Candidates, add_up
+from engrain.retrieval.embeddings.query_embedding import NO_VECTORS
 from engrain.retrieval.presets import BY_CHANNEL
 from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces, recency
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import EvidenceLevel
     from engrain.domain.requests import Request
+    from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
     from engrain.retrieval.presets import Preset
     from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.store import SqlStore
@@ -49,12 +51,12 @@ INDEX_BEHIND = Degraded(
     message="the newest memories were searched by their own words alone: the database cannot be written now",
 )
 MAX_DROPPED = 50
-_END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+NO_ROWS = np.zeros(0, np.bool_)
 
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchQuery:
     """A search query, validated, with its options.
 
@@ -74,21 +76,15 @@ class SearchQuery:
     neighbours: int = 0
     explains: bool = False
 
+    @property
+    def least_confidence(self) -> float:
+        """The effective confidence below which nothing is a hit."""
+        return self.preset.min_confidence if self.min_confidence is None else self.min_confidence
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryEmbedding:
-    """Embedding of a query.
-
-    `begin` starts on it and returns a function that waits for the vector, or for a sentence that says why there is
-    none; it may be called again. `catch_up` takes the number of visible memories without a vector, and returns true if
-    it made those vectors.
-    """
-
-    begin: Callable[[str], Callable[[], NDArray[np.float32] | Degraded]]
-    catch_up: Callable[[int], bool]
-
-
-_NO_VECTORS = QueryEmbedding(begin=lambda _: lambda: Degraded(code="no_embedder", message=""), catch_up=lambda _: False)
+    @cached_property
+    def terms(self) -> Sequence[str]:
+        """The distinct index terms of the text, in order."""
+        return tuple(dict.fromkeys(terms(self.text)))
 
 
 def search(
@@ -104,21 +100,44 @@ def search(
 
     The query's vector is made while the store answers the other channels. Without one they decide alone, and the answer
     says why. In the same snapshot `check` raises first where the caller, with the pools it is in, may not search this,
-    and `read` reads what belongs to the answer.
+    and `read` reads what belongs to the answer; `read_nothing` spares a server a round trip.
     """
     narrowed = _narrow(request, query.preset)
     needs_vector = narrowed is not None and "vector" in query.preset.weights and query.text
-    vectors = embedding() if needs_vector else _NO_VECTORS
+    vectors = embedding() if needs_vector else NO_VECTORS
+    vectors = replace(vectors, find=cache(vectors.find))
 
     def answer_and_read(snapshot: Snapshot) -> tuple[Answer, int, _Result]:
+        if narrowed is not None:
+            _start(snapshot, narrowed, query, vectors)
         check(snapshot)
-        answer, waiting = _answer(snapshot, narrowed, query, vectors)
+        answer, waiting = _answer(snapshot, narrowed, query, vectors, is_last=read is read_nothing)
         return answer, waiting, read(snapshot, answer)
 
     answer, waiting, result = store.search(request.caller, answer_and_read)
     if waiting and vectors.catch_up(waiting):
         answer, _, result = store.search(request.caller, answer_and_read)
     return answer, result
+
+
+def read_nothing(_snapshot: Snapshot, _answer: Answer) -> None:
+    """Read nothing for an answer: the snapshot ends with its hits."""
+
+
+def _start(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> None:
+    """Start the statements of a search that are known before the first is answered."""
+
+    def find_vector(known: Sequence[str]) -> NDArray[np.float32] | None:
+        return vectors.find(speakers.remove_speaker_names(query.text, known)) if query.text else None
+
+    forecasts = snapshot.backend.forecasts
+    if forecasts is not None:
+        words = _search_terms(query) if "keyword" in query.preset.weights else ()
+        forecasts.start(snapshot, request, words, find_vector)
+
+
+def _search_terms(query: SearchQuery) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(lookup_terms(query.text)))[: channels.MAX_TERMS]
 
 
 def search_within(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> Answer:
@@ -149,14 +168,21 @@ def _nothing_to_search(query: SearchQuery) -> Answer:
 
 
 def _answer(
-    snapshot: Snapshot, request: Request | None, query: SearchQuery, vectors: QueryEmbedding
+    snapshot: Snapshot,
+    request: Request | None,
+    query: SearchQuery,
+    vectors: QueryEmbedding,
+    *,
+    is_last: bool = False,
 ) -> tuple[Answer, int]:
-    """The answer, and the number of memories without a vector."""
+    """The answer, and the number of memories without a vector; `is_last` where nothing is read after it."""
     if request is None:
         return _nothing_to_search(query), 0
     known = matching.list_speakers(snapshot) if "speaker" in query.preset.weights else []
     about = speakers.remove_speaker_names(query.text, known)
     found = _find_candidates(snapshot, request, query, vectors, about=about)
+    if snapshot.backend.forecasts is not None:
+        snapshot.backend.forecasts.note(snapshot, request, known)
     lists = found.lists
     waiting = namespaces.count_waiting(snapshot) if "vector" in lists else 0
     degraded = [INDEX_BEHIND] if snapshot.index_is_behind else []
@@ -165,17 +191,17 @@ def _answer(
         degraded.append(Degraded(code="vectors_pending", message=message))
     degraded += found.faults
     dropped: tuple[DroppedCandidate, ...] = ()
-    best: Hit | None = None
-    if not any(map(len, lists.values())) and not terms(query.text) and not (query.text and "vector" in lists):
+    if not any(map(len, lists.values())) and not query.terms and not (query.text and "vector" in lists):
         degraded.append(EMPTY_QUERY)
         hits = _newest(snapshot, request, query)
+        stated: Sequence[Hit] = [hit for hit in hits if repeats.is_statement(hit.memory, query.text)]
         count = len(hits)
     else:
         candidates = _rank(snapshot, request, query, found, known=known)
-        hits, dropped = _choose(snapshot, request, query, candidates, echoes=found.echoes)
+        is_last = is_last and not query.neighbours
+        hits, dropped, stated = _choose(snapshot, request, query, candidates, echoes=found.echoes, is_last=is_last)
         count = len(candidates.docs)
-        best = _best_statement(snapshot, request, query, candidates, hits=hits)
-    chance, level = _evidence(query, best, hits, about=about, lists=lists)
+    chance, level = _evidence(query, stated, about=about, lists=lists)
     answer = Answer(
         query=query.text,
         preset=query.preset.name,
@@ -189,41 +215,36 @@ def _answer(
     return answer, waiting
 
 
-def _best_statement(
-    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: Candidates, *, hits: Sequence[Hit]
-) -> Hit | None:
-    """The best candidate that states something, a hit or not: the one that the evidence of an answer is judged by."""
-    for hit in hits:
-        if repeats.is_statement(hit.memory, query.text):
-            return hit
-    traits = candidates.traits
-    if traits is None:
+def _find_other_statement(
+    candidates: Candidates, is_stated: NDArray[np.bool_], refused: Collection[int], best: NDArray[np.intp]
+) -> int | None:
+    """The row of the best candidate that states something where none of the `best` does: evidence is judged by it."""
+    traits, scores = candidates.traits, candidates.scores
+    if traits is None or is_stated[best].any():
         return None
-    is_left = repeats.find_statements(traits, query.text)
-    is_left[list(_refuse(request, query, candidates))] = False
-    rows: list[int] = np.flatnonzero(is_left).tolist()
-    best = max(rows, key=lambda row: (candidates.scores[row], traits["id"][row]), default=None)
-    doc = None if best is None else int(candidates.docs[best])
-    memory = None if doc is None else matching.load_matching(snapshot, request, [doc]).get(doc)
-    if best is None or memory is None:
-        return None
-    return candidates.make_hits({best: memory}, terms(query.text))[0]
+    is_left = is_stated.copy()
+    is_left[list(refused)] = False
+    rows = np.flatnonzero(is_left)
+    ties: list[int] = rows[scores[rows] == scores[rows].max(initial=-np.inf)].tolist()
+    return max(ties, key=traits["id"].__getitem__, default=None)
 
 
 def _evidence(
-    query: SearchQuery, best: Hit | None, hits: Sequence[Hit], *, about: str, lists: Mapping[str, object]
+    query: SearchQuery, stated: Sequence[Hit], *, about: str, lists: Mapping[str, object]
 ) -> tuple[float | None, EvidenceLevel | None]:
-    """The chance and level of evidence, none for small talk; None without channels that tell, and without words."""
-    stated = [hit for hit in hits if hit is not best and repeats.is_statement(hit.memory, query.text)]
-    judged = stated if best is None else [best, *stated]
-    calibration, question = query.preset.evidence, evidence.Question.parse(about)
+    """The chance and level of evidence in what the best hits state, none for small talk.
+
+    None without channels that tell, and without words.
+    """
+    whole_terms = query.terms if about != query.text else None
+    calibration, question = query.preset.evidence, evidence.Question.parse(about, whole_terms=whole_terms)
     if calibration is None or "vector" not in lists:
         calibration = next((found for name, found in BY_CHANNEL.items() if name in lists), None)
     if calibration is None or query.limit == 0:
         return None, None
     if is_small_talk(query.text):
         return 0.0, "none"
-    return evidence.assess(calibration, judged, question) if question.terms else (None, None)
+    return evidence.assess(calibration, stated, question) if question.terms else (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,14 +270,15 @@ def _find_candidates(
     `about` is the text to embed. Its vector is begun within the snapshot, as it depends on the speakers there, and so
     that the other channels answer meanwhile.
     """
-    depth, vector = query.preset.depth_for(query.limit), vectors.begin(about)
+    depth = query.preset.depth_for(query.limit)
+    at_hand = vectors.find(about)
+    vector = vectors.begin(about) if at_hand is None else lambda: at_hand
     lists, faults = _query_channels(snapshot, request, query, vector, depth=depth)
     if not query.preset.merges_repeats:
         return _ChannelLists(lists, faults, depth)
-    query_terms = terms(query.text)
     for deeper in range(repeats.MOST_ROUNDS + 1):
         traits = load_traits(snapshot, request, join_docs(lists.values()), is_fresh=_is_fresh(query))
-        is_echo = repeats.find_echoes(traits, query_terms)
+        is_echo = repeats.find_echoes(traits, query.terms)
         own = traits[~is_echo] if is_echo.any() else traits
         if deeper == repeats.MOST_ROUNDS or not repeats.is_crowded(lists.values(), depth, own):
             break
@@ -289,7 +311,7 @@ def _query_channels(
         snapshot=snapshot,
         request=request,
         text=query.text,
-        terms=tuple(dict.fromkeys(lookup_terms(query.text)))[: channels.MAX_TERMS],
+        terms=_search_terms(query),
         depth=depth,
         vector=vector,
         lists=lists,
@@ -322,27 +344,24 @@ def _rank(
     known: Sequence[str],
 ) -> Candidates:
     """Fuse the lists, and add the ranking signals; `known` are all speakers."""
-    preset = _with_keywords_for_vectors(query.preset, channel_lists.lists)
+    preset = fusion.weigh_keywords_for_vectors(query.preset, channel_lists.lists)
     docs, fused = fusion.fuse(channel_lists.lists, preset, depth=channel_lists.depth)
     has_signals = preset.merges_repeats or bool(preset.weights.keys() & ranking.SIGNALS.keys())
-    needs_traits = has_signals or _min_confidence(query) > 0 or query.explains
+    needs_traits = has_signals or query.least_confidence > 0 or query.explains
     if not len(docs) or not needs_traits:
         return Candidates(preset.name, docs, fused, add_up(fused) if fused else np.zeros(len(docs)))
     relative = time_expressions.parse_relative_span(query.text) if "moment" in preset.weights else None
     anchors = _anchors(snapshot, request, relative)
-    traits = channel_lists.traits
-    if traits is None:
+    if (traits := channel_lists.traits) is None:
         traits = load_traits(snapshot, request, docs, is_fresh=_is_fresh(query))
     spans = [*time_expressions.parse_spans(query.text, request.now)]
     if relative and len(anchors):
         events = load_traits(snapshot, request, anchors.docs)["happened_at"].tolist()
         spans += [relative.around(dialects.moment(event)) for event in events]
 
-    def ranking_input(scores: NDArray[np.float64]) -> ranking.RankingInput:
-        return ranking.RankingInput(
-            now=request.now, text=query.text, speakers=known, spans=spans, traits=traits, scores=scores
-        )
-
+    ranking_input = partial(
+        ranking.RankingInput, now=request.now, text=query.text, speakers=known, spans=spans, traits=traits
+    )
     shares = ranking.add_signals(fused, preset.weights, ranking_input)
     return Candidates(preset.name, docs, shares, add_up(shares), traits)
 
@@ -353,14 +372,6 @@ def _anchors(snapshot: Snapshot, request: Request, relative: time_expressions.Re
     return snapshot.search_words(request, event, 1) if event else NONE
 
 
-def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, RankedDocs]) -> Preset:
-    """The preset with the weight of the vectors on the keywords, where those were queried in their place."""
-    if "keyword" not in lists or "keyword" in preset.weights:
-        return preset
-    weights = {"keyword" if name == "vector" else name: weight for name, weight in preset.weights.items()}
-    return replace(preset, weights=weights)
-
-
 def _choose(
     snapshot: Snapshot,
     request: Request,
@@ -368,30 +379,43 @@ def _choose(
     candidates: Candidates,
     *,
     echoes: NDArray[Any] | None,
-) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...]]:
-    """Make hits of the best `limit`, and say why others are none. Only hits and ties with the last are loaded."""
-    refused = _refuse(request, query, candidates)
+    is_last: bool,
+) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...], Sequence[Hit]]:
+    """Make hits of the best `limit`, say why others are none, and list the hits that state something.
+
+    Where none does, the best candidate that does stands for them. Only hits, ties with the last and that statement are
+    loaded; `is_last` where nothing is read after them.
+    """
+    unfit = _refuse(request, query, candidates)
+    refused = dict(unfit)
     repeated = _merge_repeats(query.preset, candidates, refused)
     rows = _find_best(candidates, refused, query.limit)
-    docs: list[int] = candidates.docs[rows].tolist()
-    kinds = None if candidates.traits is None else dict(zip(docs, candidates.traits["kind"][rows], strict=True))
-    loaded = matching.load_matching(snapshot, request, docs, kinds=kinds) if docs else {}
-    row_of = {doc: row for doc, row in zip(docs, rows.tolist(), strict=True) if doc in loaded}
-
-    def order(doc: int) -> tuple[float, float, timedelta, str]:
-        row, memory = row_of[doc], loaded[doc]
-        rank = candidates.rank_in(row, query.preset.ties)
-        return -candidates.scores[row], rank, _END_OF_TIME - memory.happened_at, memory.id
-
-    chosen = sorted(row_of, key=order)[: query.limit]
-    query_terms = list(dict.fromkeys(terms(query.text)))
-    hits = tuple(candidates.make_hits({row_of[doc]: loaded[doc] for doc in chosen}, query_terms, repeated))
+    traits = candidates.traits
+    is_stated = NO_ROWS if traits is None else repeats.find_statements(traits, query.text)
+    other = _find_other_statement(candidates, is_stated, unfit, rows)
+    wanted = rows if other is None else np.append(rows, other)
+    docs: list[int] = candidates.docs[wanted].tolist()
+    kinds = None if traits is None else dict(zip(docs, traits["kind"][wanted].tolist(), strict=True))
+    loaded = matching.load_matching(snapshot, request, docs, kinds=kinds, is_last=is_last) if docs else {}
+    memories = {row: loaded[doc] for doc, row in zip(docs, wanted.tolist(), strict=True) if doc in loaded}
+    best = [row for row in memories if row != other]
+    if traits is None:
+        moments, ids = [dialects.micros(memories[row].happened_at) for row in best], [memories[row].id for row in best]
+    else:
+        moments, ids = traits["happened_at"][best].tolist(), traits["id"][best].tolist()
+    chosen = candidates.sort_rows(best, query.preset.ties, moments=moments, ids=ids)[: query.limit]
+    hits = tuple(candidates.make_hits({row: memories[row] for row in chosen}, query.terms, repeated))
+    if traits is None:
+        stated = [hit for hit in hits if repeats.is_statement(hit.memory, query.text)]
+    else:
+        stated = [hit for row, hit in zip(chosen, hits, strict=True) if is_stated[row]]
+    if not stated and other is not None and other in memories:
+        stated = candidates.make_hits({other: memories[other]}, query.terms)
     if not query.explains:
-        return hits, ()
+        return hits, (), stated
     reasons = dict.fromkeys(range(len(candidates.docs)), "below the limit") | refused
-    hit_rows = {row_of[doc] for doc in chosen}
-    dropped = _list_dropped(candidates, {row: why for row, why in reasons.items() if row not in hit_rows})
-    return hits, (*dropped, *_list_echoes(query.preset, echoes))[:MAX_DROPPED]
+    dropped = _list_dropped(candidates, {row: why for row, why in reasons.items() if row not in set(chosen)})
+    return hits, (*dropped, *repeats.list_echoes(query.preset.name, echoes))[:MAX_DROPPED], stated
 
 
 def _find_best(candidates: Candidates, refused: Collection[int], limit: int) -> NDArray[np.intp]:
@@ -413,16 +437,13 @@ def _find_rows(candidates: Candidates, refused: Collection[int]) -> NDArray[np.i
 def _merge_repeats(preset: Preset, candidates: Candidates, refused: dict[int, str]) -> dict[int, Repeats]:
     """The best of near-identical turns, with their number and dates; the others are added to those `refused`."""
     merged: dict[int, Repeats] = {}
-    traits, scores = candidates.traits, candidates.scores
+    traits = candidates.traits
     if not preset.merges_repeats or traits is None:
         return merged
-
-    def order(row: int) -> tuple[float, float, int, str]:
-        return -scores[row], candidates.rank_in(row, preset.ties), -traits["happened_at"][row], traits["id"][row]
-
     for rows in repeats.group_repeats(traits, _find_rows(candidates, refused)):
-        best, *others = sorted(rows, key=order)
-        merged[best] = Repeats.of(map(dialects.moment, traits["happened_at"][rows].tolist()))
+        moments = traits["happened_at"][rows].tolist()
+        best, *others = candidates.sort_rows(rows, preset.ties, moments=moments, ids=traits["id"][rows].tolist())
+        merged[best] = Repeats.of(map(dialects.moment, moments))
         refused |= dict.fromkeys(others, f"says the same as {traits['id'][best]}")
     return merged
 
@@ -430,7 +451,7 @@ def _merge_repeats(preset: Preset, candidates: Candidates, refused: dict[int, st
 def _refuse(request: Request, query: SearchQuery, candidates: Candidates) -> dict[int, str]:
     """The rows of too little confidence or similarity, with the numbers."""
     refused: dict[int, str] = {}
-    least = _min_confidence(query)
+    least = query.least_confidence
     if least > 0 and candidates.traits is not None:
         left = ranking.effective_confidence(candidates.traits, request.now)
         rows = np.flatnonzero(left < least).tolist()
@@ -438,8 +459,7 @@ def _refuse(request: Request, query: SearchQuery, candidates: Candidates) -> dic
     if query.min_similarity > 0 and len(candidates.docs):
         similarity = add_up([share for share in candidates.shares if share.channel != "age"])
         rows = np.flatnonzero(similarity < query.min_similarity).tolist()
-        reasons = {row: f"min_similarity {query.min_similarity:g}: {similarity[row]:.3g}" for row in rows}
-        refused = reasons | refused
+        refused = {row: f"min_similarity {query.min_similarity:g}: {similarity[row]:.3g}" for row in rows} | refused
     return refused
 
 
@@ -455,20 +475,6 @@ def _list_dropped(candidates: Candidates, reasons: Mapping[int, str]) -> tuple[D
         )
         for row, why in zip(best, candidates.explain(best), strict=True)
     )
-
-
-def _list_echoes(preset: Preset, echoes: NDArray[Any] | None) -> list[DroppedCandidate]:
-    """The turns that only repeat the query, newest first."""
-    if echoes is None:
-        return []
-    why = Explanation(preset=preset.name, contributions=())
-    newest = sorted(zip((-echoes["happened_at"]).tolist(), echoes["id"].tolist(), strict=True))
-    return [DroppedCandidate(id=id_, score=0.0, reason="says nothing beside the query", why=why) for _, id_ in newest]
-
-
-def _min_confidence(query: SearchQuery) -> float:
-    """The effective confidence below which nothing is a hit."""
-    return query.preset.min_confidence if query.min_confidence is None else query.min_confidence
 
 
 def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[Hit, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def find_speaker(text: str, speakers: Sequence[str]) -> SpeakerRef | None:
     The assistant for what "you recommended", "said" or "wrote". None where it names several, is about "our
     conversation", or refers to none.
     """
-    named = [speaker for speaker in speakers if mentions_speaker(text, speaker)]
+    named = list_named(text, speakers)
     if named:
         return SpeakerRef(speaker=named[0]) if len(named) == 1 else None
     if _SAID_BY_ASSISTANT.search(text):
@@ -63,7 +64,7 @@ def remove_speaker_names(text: str, speakers: Sequence[str]) -> str:
 
     A query that would be left without words stays as it is.
     """
-    names_of = {word for speaker in speakers if mentions_speaker(text, speaker) for word in words(speaker)}
+    names_of = {word for speaker in list_named(text, speakers) for word in _split_name(speaker)}
     if not names_of:
         return text
     left = _NAMED.sub(lambda match: "" if _is_named(match, names_of) else match[0], text)
@@ -79,18 +80,29 @@ def is_said_by(traits: NDArray[Any], wanted: SpeakerRef | None) -> NDArray[np.bo
     return is_said
 
 
-def mentions_speaker(text: str, speaker: str) -> bool:
-    """True if a query names a speaker, by the first word of the name.
+def list_named(text: str, speakers: Sequence[str]) -> list[str]:
+    """List the speakers that a query names, by the first word of the name.
 
     A name that is also a common word ("Will") counts only as it is written.
     """
-    name = words(speaker)
-    if not name:
-        return False
-    if name[0] in STOP_WORDS:
-        written = _WRITTEN_WORD.findall(speaker)[:1]
-        return bool(written) and written[0] in _WRITTEN_WORD.findall(text)
-    return name[0] in words(text)
+    if not speakers:
+        return []
+    own, named = set(words(text)), []
+    for speaker in speakers:
+        first = next(iter(_split_name(speaker)), "")
+        if first in STOP_WORDS:
+            written = _WRITTEN_WORD.findall(speaker)[:1]
+            is_named = bool(written) and written[0] in _WRITTEN_WORD.findall(text)
+        else:
+            is_named = first in own
+        if is_named:
+            named.append(speaker)
+    return named
+
+
+@lru_cache(maxsize=1_024)
+def _split_name(speaker: str) -> tuple[str, ...]:
+    return tuple(words(speaker))
 
 
 def _is_named(match: re.Match[str], names_of: set[str]) -> bool:

@@ -57,6 +57,8 @@ def open_store(
         )
     if "://" in where:
         scheme = where.partition("://")[0]
+        if scheme in {"https", "http"}:
+            raise InvalidInput(f"{where:.80} is the address of a server, and this needs the database: use it there")
         raise InvalidInput(f"{scheme}:// is no database of engrain's; give a path, postgresql://... or :memory:")
     if not where.strip():
         raise InvalidInput("the path of the memory is empty; name a file such as agent.db")

@@ -106,8 +106,8 @@ class Backend(Database, Protocol):
     def count_connections(self) -> PoolVitals | None:
         """Count the connections to a server; a file has none."""
 
-    def check_health(self) -> Health:
-        """Check that rows, index and file agree."""
+    def check_health(self, *, thorough: bool) -> Health:
+        """Count memories and look for problems; a thorough check compares rows, index and file."""
 
     def compact(self) -> Compaction:
         """Free the space of removed rows."""

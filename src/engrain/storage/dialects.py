@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Literal
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 _LIST = re.compile(r"\bIN :(\w+)")
 _EACH = re.compile(r"\bEACH :(\w+)")
 _VALUE = re.compile(r"(?<![:\w]):(\w+)")
@@ -50,12 +50,12 @@ class Dialect:
 
 def micros(moment: datetime) -> int:
     """Convert a time to microseconds since 1970 in UTC, exactly."""
-    return (moment - _EPOCH) // _MICROSECOND
+    return (moment - EPOCH) // MICROSECOND
 
 
 def moment(value: int) -> datetime:
     """Convert microseconds since 1970 to a time in UTC."""
-    return _EPOCH + timedelta(microseconds=value)
+    return EPOCH + timedelta(microseconds=value)
 
 
 @lru_cache(maxsize=1_024)

@@ -264,14 +264,17 @@ WHERE memory_index.tenant_id = :tenant_id AND memory_index.state = 1 AND memory_
     AND consolidation_status = 'consolidated' AND (episodes.expires_at IS NULL OR episodes.expires_at >= :before);
 
 -- episode_counts --
--- Count the episodes of a tenant, those that have expired, and those that have not and are consolidated
+-- Count the episodes of a tenant, and those that have expired
 SELECT
     (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id),
-    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before),
-    (
-        SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND consolidation_status = 'consolidated'
-            AND (expires_at IS NULL OR expires_at >= :before)
-    );
+    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before);
+
+-- count_consolidated --
+-- Count the episodes of a tenant that are consolidated and have not expired, up to a bound
+SELECT count(*) FROM (
+    SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND consolidation_status = 'consolidated'
+        AND (expires_at IS NULL OR expires_at >= :before) LIMIT :limit
+) AS counted;
 
 -- forget_episode --
 -- Forget an episode: it expires now, and its metadata says so
@@ -300,6 +303,10 @@ WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 -- Expire some rules: docs and metadata
 UPDATE rules SET metadata = given.value -> 1, invalidated_at = :at FROM EACH :rows AS given
 WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
+
+-- add_event --
+-- Add an event of a memory
+INSERT INTO memory_events (COLUMNS OF memory_events) VALUES (VALUES OF memory_events);
 
 -- add_events --
 -- Add an event of one type for each of some memories: ids of the events, scopes and ids of the memories, and payloads
@@ -559,8 +566,8 @@ WHERE tenant_id = :tenant_id AND canonical_name = :canonical_name AND entity_typ
 UNION ALL SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
 
 -- erase_links_out --
--- Remove the links from a memory
-DELETE FROM memory_links WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id = :id;
+-- Remove the links from some memories
+DELETE FROM memory_links WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id IN :ids;
 
 -- erase_relations --
 -- Remove the relations of a superseded fact
@@ -568,18 +575,18 @@ DELETE FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind = 'fact' AND source_id = :id AND relation = 'related_to';
 
 -- erase_links_in --
--- Remove the links to a memory
+-- Remove the links to some memories
 DELETE FROM memory_links INDEXED BY memory_links_target
-WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
+WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id IN :ids;
 
 -- erase_mentions --
--- Remove the mentions by a memory
+-- Remove the mentions by some memories
 DELETE FROM memory_entities INDEXED BY memory_entities_memory
-WHERE tenant_id = :tenant_id AND memory_kind = :kind AND memory_id = :id;
+WHERE tenant_id = :tenant_id AND memory_kind = :kind AND memory_id IN :ids;
 
 -- erase_applications --
--- Remove the applications of a rule
-DELETE FROM rule_applications INDEXED BY rule_applications_rule WHERE tenant_id = :tenant_id AND rule_id = :id;
+-- Remove the applications of some rules
+DELETE FROM rule_applications INDEXED BY rule_applications_rule WHERE tenant_id = :tenant_id AND rule_id IN :ids;
 
 -- count_confirmations --
 -- Count how often some facts were confirmed
@@ -587,45 +594,56 @@ SELECT memory_id, count(*) FROM memory_events
 WHERE tenant_id = :tenant_id AND memory_id IN :ids AND event_type = 'fact_confirmed' GROUP BY memory_id;
 
 -- erase_event_payloads --
--- Erase the payloads of a memory's events
+-- Erase the payloads of the events of some memories
 UPDATE memory_events INDEXED BY memory_events_memory SET payload = :payload
-WHERE tenant_id = :tenant_id AND memory_id = :id;
+WHERE tenant_id = :tenant_id AND memory_id IN :ids;
 
 -- clear_fact_source --
--- Clear the source of facts that came from an erased episode
-UPDATE facts SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
+-- Clear the source of facts that came from erased episodes
+UPDATE facts INDEXED BY facts_source SET source_episode_id = NULL
+WHERE tenant_id = :tenant_id AND source_episode_id IN :ids;
 
 -- clear_rule_source --
--- Clear the source of rules that came from an erased episode
-UPDATE rules SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
+-- Clear the source of rules that came from erased episodes
+UPDATE rules INDEXED BY rules_source SET source_episode_id = NULL
+WHERE tenant_id = :tenant_id AND source_episode_id IN :ids;
 
 -- clear_supersedes --
 -- Clear what facts superseded that is erased
-UPDATE facts SET supersedes_id = NULL WHERE tenant_id = :tenant_id AND supersedes_id = :id;
+UPDATE facts INDEXED BY facts_supersedes SET supersedes_id = NULL
+WHERE tenant_id = :tenant_id AND supersedes_id IN :ids;
 
--- erase_episode --
--- Remove an episode
-DELETE FROM episodes WHERE tenant_id = :tenant_id AND id = :id;
+-- erase_episodes --
+-- Remove some episodes
+DELETE FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids;
 
--- erase_fact --
--- Remove a fact
-DELETE FROM facts WHERE tenant_id = :tenant_id AND id = :id;
+-- erase_facts --
+-- Remove some facts
+DELETE FROM facts WHERE tenant_id = :tenant_id AND id IN :ids;
 
--- erase_rule --
--- Remove a rule
-DELETE FROM rules WHERE tenant_id = :tenant_id AND id = :id;
+-- erase_rules --
+-- Remove some rules
+DELETE FROM rules WHERE tenant_id = :tenant_id AND id IN :ids;
 
--- erase_speaker --
--- Remove a speaker without episodes
-DELETE FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker AND NOT EXISTS (
-    SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker
+-- erase_speakers --
+-- Remove those of some speakers, given as (scope, speaker), that have no episodes
+DELETE FROM speakers
+WHERE tenant_id = :tenant_id AND (scope, speaker) IN (
+    SELECT given.value ->> 0, given.value ->> 1 FROM EACH :speakers AS given
+) AND NOT EXISTS (
+    SELECT 1 FROM episodes
+    WHERE episodes.tenant_id = :tenant_id AND episodes.scope = speakers.scope AND episodes.speaker = speakers.speaker
 );
 
--- erase_session --
--- Remove a session without episodes
+-- erase_sessions --
+-- Remove those of some sessions, given as (scope, session), that have no episodes
 DELETE FROM sessions_consolidations
-WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND NOT EXISTS (
-    SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session
+WHERE tenant_id = :tenant_id AND (scope, session) IN (
+    SELECT given.value ->> 0, given.value ->> 1 FROM EACH :sessions AS given
+) AND NOT EXISTS (
+    SELECT 1 FROM episodes
+    WHERE episodes.tenant_id = :tenant_id AND episodes.scope = sessions_consolidations.scope
+        AND episodes.session = sessions_consolidations.session
 );
 
 -- add_tombstone --
@@ -633,18 +651,11 @@ WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND NOT E
 INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
 VALUES (:tenant_id, :id, :kind, :scope, :digest, :erased_at);
 
--- episode_stats --
--- Count the live episodes in some scopes, their span, and since when the oldest waits to be consolidated
-SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending'),
-    count(*) FILTER (WHERE consolidation_status IN ('failed', 'dead_letter')),
-    min(created_at) FILTER (WHERE consolidation_status = 'pending'),
-    count(DISTINCT session), count(DISTINCT speaker), min(event_time), max(event_time) FROM episodes
-WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR expires_at > :now);
-
--- fact_stats --
--- Count the facts in some scopes by standing
-SELECT CASE WHEN validity = 'active' AND metadata ->> 'status' = 'fading' THEN 'fading' ELSE validity END AS state, count(*)
-FROM facts WHERE tenant_id = :tenant_id AND scope IN :scopes GROUP BY state;
+-- add_tombstones --
+-- Add the tombstones of erased memories: ids, kinds, scopes and digests
+INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
+SELECT :tenant_id, given.value ->> 0, given.value ->> 1, given.value ->> 2, given.value ->> 3, :erased_at
+FROM EACH :rows AS given;
 
 -- schema_revisions --
 -- List our schema revisions; those of a host application stand beside them
@@ -686,12 +697,15 @@ UPDATE runs SET lease_until = :lease_until
 WHERE tenant_id = :tenant_id AND id = :id AND agent = :agent AND user_id = :user_id AND status = 'running' RETURNING 1;
 
 -- pending_sessions --
--- List the sessions of an agent in which an episode waits to be consolidated, by scope
-SELECT session, count(*), min(created_at), min(first_seen_at)
-FROM episodes INDEXED BY episodes_pending LEFT JOIN sessions_consolidations USING (tenant_id, scope, session)
-WHERE tenant_id = :tenant_id AND agent = :agent AND consolidation_status = 'pending' AND session IS NOT NULL
-    AND (expires_at IS NULL OR expires_at > :now) AND +scope IN :scopes
-GROUP BY scope, session;
+-- List the sessions of an agent in which an episode waits to be consolidated, by scope: of those that wait longest
+SELECT waiting.session, count(*), min(created_at), min(first_seen_at) FROM (
+    SELECT scope, session, created_at FROM episodes INDEXED BY episodes_pending
+    WHERE tenant_id = :tenant_id AND agent = :agent AND consolidation_status = 'pending' AND session IS NOT NULL
+        AND (expires_at IS NULL OR expires_at > :now) AND +scope IN :scopes
+    ORDER BY created_at, id LIMIT :limit
+) AS waiting LEFT JOIN sessions_consolidations AS known
+    ON known.tenant_id = :tenant_id AND known.scope = waiting.scope AND known.session = waiting.session
+GROUP BY waiting.scope, waiting.session;
 
 -- session_counts --
 -- Count the episodes of an agent in a session, and those that wait to be consolidated
@@ -1093,3 +1107,16 @@ ORDER BY expires_at, id LIMIT :limit;
 -- items_of_user --
 -- List the items that were written for a user, and versions of them
 SELECT id FROM items WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> '' ORDER BY id;
+
+-- episode_stats --
+-- Count the live episodes in some scopes, their span, and since when the oldest waits to be consolidated
+SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending'),
+    count(*) FILTER (WHERE consolidation_status IN ('failed', 'dead_letter')),
+    min(created_at) FILTER (WHERE consolidation_status = 'pending'),
+    count(DISTINCT session), count(DISTINCT speaker), min(event_time), max(event_time) FROM episodes
+WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR expires_at > :now);
+
+-- fact_stats --
+-- Count the facts in some scopes by standing
+SELECT CASE WHEN validity = 'active' AND metadata ->> 'status' = 'fading' THEN 'fading' ELSE validity END AS state, count(*)
+FROM facts WHERE tenant_id = :tenant_id AND scope IN :scopes GROUP BY state;

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import MISSING, fields
-from datetime import datetime
-from functools import cache
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -15,6 +14,7 @@ from engrain.domain.rules.maturity import Application
 from engrain.domain.runs.jobs import Job
 from engrain.domain.runs.runs import Run
 from engrain.domain.slots import compile_function
+from engrain.storage.dialects import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -76,12 +76,20 @@ class Rows(Generic[RecordT]):
         self._json_rows = dialect.json_rows
         self.values: Callable[[RecordT], list[Any]] = _compile_values(types, dialect)
         """Returns a record's columns as the driver takes them, in their order."""
+        self._insertions: dict[tuple[str, ...], str] = {}
         self.record: Callable[[Sequence[Any]], RecordT] = _compile_record(record, types, dialect)
         """Returns the record of a row selected as `columns`."""
 
     def insertion(self, table: str, *more: str) -> str:
         """Build a statement that adds one row, bound by position to `values` and then to further columns."""
-        return _insertion(table, self.names, more, self._value)
+        key = (table, *more)
+        statement = self._insertions.get(key)
+        if statement is None:
+            columns = [*self.names, *more]
+            bound = ", ".join([self._value] * len(columns))
+            statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608  # names of the schema
+            self._insertions[key] = statement
+        return statement
 
     def insertion_of_json(self, table: str, *more: str) -> str:
         """Build a statement that adds the rows of one `json` value: half the work of one bound for each row.
@@ -116,16 +124,20 @@ class RecordRows:
 def _compile_values(types: Mapping[str, ColumnType], dialect: Dialect) -> Callable[[Any], list[Any]]:
     """Compile what a loop over the columns takes twice as long for: every row that is written passes here."""
     encoders = {name: _encoder(type_, dialect) for name, type_ in types.items()}
-    # Most lists and objects are empty, and in SQLite those are texts: two calls less for each of them.
-    empty = _EMPTY if dialect.name == "sqlite" else {}
+    # Most lists and objects are empty, and in SQLite those are texts, and times numbers: a call less for each of them.
+    is_sqlite = dialect.name == "sqlite"
+    empty = _EMPTY if is_sqlite else {}
     values = []
     for name, type_ in types.items():
         value = f"record.{name}"
-        if encoders[name] is not None:
+        if is_sqlite and type_ == "time":
+            value = f"None if {value} is None else ({value} - epoch) // microsecond"
+        elif encoders[name] is not None:
             nothing = f"{empty[type_]!r} if {value} == {_NOTHING[type_]} else " if type_ in empty else ""
             value = f"None if {value} is None else {nothing}{name}({value})"
         values.append(value)
-    return compile_function("values(record)", [f"return [{', '.join(values)}]"], {**encoders})
+    names = {**encoders, "epoch": EPOCH, "microsecond": MICROSECOND}
+    return compile_function("values(record)", [f"return [{', '.join(values)}]"], names)
 
 
 def _compile_record(
@@ -134,16 +146,16 @@ def _compile_record(
     """Compile the way back, for every row that is read."""
     decoders = {name: _decoder(type_, dialect) for name, type_ in types.items()}
     empty = dict.fromkeys(("names", "list"), "() if {0} == '[]' else ") | {"object": "{{}} if {0} == '{{}}' else "}
-    values = [
-        f"{name}={name}"
-        if decode is None
-        else f"{name}={empty.get(types[name], '').format(name)}None if {name} is None else decode_{name}({name})"
-        for name, decode in decoders.items()
-    ]
+    # A row has a few times, which are numbers in SQLite: a call less for each of them.
+    decoded = {"time": "EPOCH + timedelta(0, 0, {0})"} if dialect.name == "sqlite" else {}
+    values = []
+    for name, decode in decoders.items():
+        value = decoded.get(types[name], "decode_{0}({0})").format(name)
+        nothing = f"{empty.get(types[name], '').format(name)}None if {name} is None else "
+        values.append(f"{name}={name}" if decode is None else f"{name}={nothing}{value}")
     lines = [f"{', '.join(types)} = row", f"return new({', '.join(values)})"]
-    return compile_function(
-        "record(row)", lines, {"new": record, **{f"decode_{name}": decode for name, decode in decoders.items()}}
-    )
+    named = {f"decode_{name}": decode for name, decode in decoders.items()}
+    return compile_function("record(row)", lines, {"new": record, "EPOCH": EPOCH, "timedelta": timedelta, **named})
 
 
 def _as_plain(value: Any) -> Any:
@@ -152,13 +164,6 @@ def _as_plain(value: Any) -> Any:
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, default=_as_plain).encode
-
-
-@cache
-def _insertion(table: str, names: tuple[str, ...], more: tuple[str, ...], value: str) -> str:
-    columns = [*names, *more]
-    bound = ", ".join([value] * len(columns))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608  # names of the schema
 
 
 def _encoder(type_: ColumnType, dialect: Dialect) -> Callable[[Any], Any] | None:

@@ -11,7 +11,7 @@ from engrain.storage.filters import NOT_PENDING
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     from engrain.domain.requests import Ref
@@ -28,9 +28,17 @@ def select(
     tx: Transaction, kind: Kind, condition: str, bound: dict[str, Any], *, order: str = "", by: str = ""
 ) -> list[tuple[int, MemoryRecord]]:
     """Select docs and records of one kind; the condition is made of this room's own words, values are bound."""
+    return start_select(tx, kind, condition, bound, order=order, by=by)()
+
+
+def start_select(
+    tx: Transaction, kind: Kind, condition: str, bound: dict[str, Any], *, order: str = "", by: str = ""
+) -> Callable[[], list[tuple[int, MemoryRecord]]]:
+    """Start `select`, and return a function that returns its answer: several that are started take one round trip."""
     rows = tx.statements.records.kinds[kind]
     statement = f"SELECT doc, {rows.columns} FROM {KIND_TABLES[kind]} {by} WHERE {condition} {order}"  # noqa: S608  # no input in it
-    return [(row[0], rows.record(row[1:])) for row in tx.ask(statement, bound)]
+    answer = tx.start_ask(statement, bound)
+    return lambda: [(row[0], rows.record(row[1:])) for row in answer()]
 
 
 def load_visible(snapshot: Snapshot, ids: Sequence[str], *, lock: str = "") -> list[tuple[int, MemoryRecord]]:

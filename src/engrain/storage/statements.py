@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from engrain.storage.named_sql import load_sql
 from engrain.storage.rows import RecordRows
@@ -23,6 +23,9 @@ class Statements:
     records: RecordRows
     named: Mapping[str, str]
     refusal: Callable[[Exception], StorageError | None]  # ours for what one statement may not do; None for what else
+    composed: Mapping[str, Callable[..., list[Any]]] = field(
+        default_factory=dict
+    )  # made of others, and run in its place
 
 
 def load_statements(

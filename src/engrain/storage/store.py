@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from engrain.domain.ids import IdSource
+from engrain.domain.ids import fresh_id
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.storage.transaction import Transaction, repeatable
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
@@ -46,7 +46,7 @@ class SqlStore:
         self.backend = backend
         if self.inspect(None, has_leftovers):  # where a host's Alembic has upgraded the schema
             self.maintain(None, finish_upgrade, backend.new_index)
-        self._ids = IdSource(lambda: datetime.now(UTC))
+        self._ids = fresh_id
 
     @property
     def location(self) -> str:
@@ -138,8 +138,8 @@ class SqlStore:
             done = unit, result
             return result
 
-        is_repeatable, user_id = getattr(work, "is_repeatable", False), _user_of(act.caller, work)
-        return backend.write(act.caller.tenant_id, attempt, is_repeatable=is_repeatable, user_id=user_id)
+        caller, is_repeatable = act.caller, getattr(work, "is_repeatable", False)
+        return backend.write(caller.tenant_id, attempt, is_repeatable=is_repeatable, user_id=_user_of(caller, work))
 
     def inspect(
         self,
@@ -306,9 +306,12 @@ class SqlStore:
 
         return self.inspect(None, measure)
 
-    def health(self) -> Health:
-        """Check that rows, index and file agree; reads everything, so seconds on a large database."""
-        return self.backend.check_health()
+    def health(self, *, thorough: bool = True) -> Health:
+        """Check that rows, index and file agree; reads everything, so seconds on a large database.
+
+        One that is not thorough compares no rows, and counts memories by the totals that are kept of them.
+        """
+        return self.backend.check_health(thorough=thorough)
 
     def compact(self) -> Compaction:
         """Free the space of removed rows, and renew the statistics of the query planner.
@@ -324,4 +327,4 @@ class SqlStore:
 
 def _user_of(caller: Caller, work: Callable[..., object]) -> str | None:
     """The user whose rows the database shows to a function; None for one that is for every user."""
-    return None if getattr(work, "is_for_every_user", False) else caller.user_id
+    return None if getattr(work, "is_for_every_user", False) else caller.user or ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -54,13 +55,16 @@ class Transaction:
     One that only reads remembers in `known` what it is asked again and again.
     """
 
-    __slots__ = ("db", "dialect", "known", "statements")
+    __slots__ = ("_run", "_started", "composed", "db", "dialect", "known", "statements")
 
     def __init__(self, db: Connection, statements: Statements, known: dict[Hashable, Any] | None = None) -> None:
         self.db = db
+        self._run = getattr(db, "run", None) or db.execute  # of a file's writer in one cursor
         self.statements = statements
+        self.composed = statements.composed
         self.dialect: Dialect = statements.dialect
         self.known = known
+        self._started: dict[Hashable, Callable[[], list[Any]]] | None = None
 
     def once(self, key: Hashable, ask: Callable[[], _Answer]) -> _Answer:
         """Return what `ask` returns; in a transaction that only reads, what it returned the first time."""
@@ -72,38 +76,54 @@ class Transaction:
         return answer
 
     def rows(self, name: str, /, **values: Any) -> list[Sequence[Any]]:
-        """Return all rows of a named statement."""
-        found: list[Sequence[Any]] = self.db.execute(self.statements.named[name], values).fetchall()
+        """Return all rows of a named statement; of one that was started with these values what it answers."""
+        if name in self.composed:
+            return self.composed[name](self, **values)
+        started = self._started.get(_key_of(name, values)) if self._started else None
+        if started is not None:
+            return started()
+        found: list[Sequence[Any]] = self._run(self.statements.named[name], values).fetchall()
         return found
 
     def one(self, name: str, /, **values: Any) -> Sequence[Any] | None:
         """Return the first row of a named statement, or None."""
-        found: Sequence[Any] | None = self.db.execute(self.statements.named[name], values).fetchone()
-        return found
+        if name in self.composed:
+            return next(iter(self.composed[name](self, **values)), None)
+        found: list[Sequence[Any]] = self._run(self.statements.named[name], values).fetchall()
+        return found[0] if found else None
+
+    def start(self, name: str, /, **values: Any) -> None:
+        """Start a named statement that `rows` may ask for: a server gets it together with the next that is read."""
+        if name not in self.composed:
+            self._started = self._started or {}
+            self._started[_key_of(name, values)] = cache(self.db.execute(self.statements.named[name], values).fetchall)
 
     def run(self, name: str, /, **values: Any) -> None:
         """Run a named statement and ignore its rows."""
-        self.db.execute(self.statements.named[name], values)
+        if name in self.composed:
+            self.composed[name](self, **values)
+            return
+        self._run(self.statements.named[name], values)
 
-    def run_each(self, name: str, /, values: Iterable[Mapping[str, Any]]) -> None:
-        """Run a named statement for each set of values."""
+    def run_each(self, name: str, /, values: Iterable[Mapping[str, Any] | Sequence[Any]]) -> None:
+        """Run a named statement for each set of values; SQLite takes them in the order of their names, too."""
         self.db.cursor().executemany(self.statements.named[name], values)
 
     def savepoint(self, work: Callable[[], _Answer]) -> _Answer:
         """Return what `work` returns; where it fails, nothing of it is left, and the transaction goes on."""
-        self.db.execute("SAVEPOINT apart")
+        self._run("SAVEPOINT apart").fetchone()  # a server is told now, so that errors are raised on their side
         try:
             answer = work()
+            self._run("RELEASE SAVEPOINT apart").fetchone()
         except BaseException:
-            self.db.execute("ROLLBACK TO SAVEPOINT apart")
-            self.db.execute("RELEASE SAVEPOINT apart")
+            self._run("ROLLBACK TO SAVEPOINT apart")
+            self._run("RELEASE SAVEPOINT apart")
             raise
-        self.db.execute("RELEASE SAVEPOINT apart")
         return answer
 
     def add(self, rows: Rows[Any], table: str, record: Any, /, **more: Any) -> None:
         """Insert one row of a table: a record, and further columns."""
-        self.db.execute(rows.insertion(table, *more), [*rows.values(record), *more.values()])
+        self._run(rows.insertion(table, *more), [*rows.values(record), *more.values()])
 
     def add_each(self, rows: Rows[Any], table: str, records: Sequence[Any], /, **more: Sequence[Any]) -> None:
         """Insert one row of a table for each record, with further columns, in one statement."""
@@ -117,10 +137,20 @@ class Transaction:
 
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Return all rows of a statement composed of the schema's own words, in the shared spelling."""
-        found: list[Sequence[Any]] = self.db.execute(self.dialect.statement(statement), values).fetchall()
-        return found
+        return self.start_ask(statement, values)()
+
+    def start_ask(self, statement: str, values: Mapping[str, Any]) -> Callable[[], list[Sequence[Any]]]:
+        """Start a statement as `ask` does, and return a function that returns its rows."""
+        answer: Callable[[], list[Sequence[Any]]] = self.db.execute(self.dialect.statement(statement), values).fetchall
+        return answer
 
     def ask_parts(self, parts: Sequence[str], values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Return all rows of several statements as `ask` does, a batch of them at a time: SQLite takes 500 in one."""
         batches = (parts[start : start + _PARTS_AT_ONCE] for start in range(0, len(parts), _PARTS_AT_ONCE))
         return [row for batch in batches for row in self.ask(" UNION ALL ".join(batch), values)]
+
+
+def _key_of(name: str, values: Mapping[str, Any]) -> Hashable:
+    """Name a statement with its values, which are plain ones, lists of them and arrays."""
+    items = [(key, value.tobytes() if hasattr(value, "tobytes") else value) for key, value in sorted(values.items())]
+    return name, *[(key, tuple(value) if isinstance(value, list) else value) for key, value in items]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE
+from engrain.domain.events import EPISODE_CREATED
 from engrain.storage.dialects import as_json
 from engrain.storage.transaction import Transaction
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.ids import IdSource
-    from engrain.domain.records import Caller, Event, Fact, Kind
+    from engrain.domain.records import Caller, Episode, Event, Fact, Kind
     from engrain.domain.requests import Act, Request
     from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.search.index import SearchIndex
@@ -28,11 +29,34 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
+class Forecasts(Protocol):
+    """Forecasts of what searches read, by which they take few round trips; they change no answer."""
+
+    def start(
+        self,
+        snapshot: Snapshot,
+        request: Request,
+        terms: Collection[str],
+        find_vector: Callable[[Sequence[str]], NDArray[np.float32] | None],
+    ) -> None:
+        """Start the statements of a search, as far as the last one tells which these are.
+
+        `find_vector` returns the query's vector, if it is at hand, were these the speakers.
+        """
+
+    def note(self, snapshot: Snapshot, request: Request, speakers: Sequence[str]) -> None:
+        """Note what a search has read, for the `start` of the caller's next one."""
+
+    def end_with_next(self, snapshot: Snapshot) -> None:
+        """End a snapshot with the statements that were started last: nothing is read after them."""
+
+
 class Database(Protocol):
     """Locks and searches of one database, inside a transaction."""
 
     statements: Statements
     turns: TurnCache
+    forecasts: Forecasts | None  # None where a statement takes no round trip
 
     def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> RankedDocs:
         """Find matches of any of the terms, by BM25 (own words 1.0, neighbours' words 0.5), raw > 0.
@@ -76,7 +100,7 @@ class Snapshot(Transaction):
     `backend` searches by words and vectors. One that only reads remembers in `known` what it is asked again and again.
     """
 
-    __slots__ = ("_caller", "_identity", "backend", "index_is_behind")
+    __slots__ = ("_bound", "_caller", "agent", "backend", "identity", "index_is_behind", "tenant_id", "user_id")
 
     def __init__(
         self,
@@ -88,33 +112,17 @@ class Snapshot(Transaction):
         super().__init__(db, backend.statements, known)
         self.backend = backend
         self.index_is_behind = False  # whether the newest memories are found by their own words alone
-        self._identity = identity
+        self.identity = identity  # with whatever pools the request named
+        self.tenant_id = identity.tenant_id
+        self.agent = identity.agent
+        self.user_id = identity.user or ""  # as rows name it: empty for none
         self._caller: Caller | None = None
-
-    @property
-    def tenant_id(self) -> str:
-        """The caller's tenant."""
-        return self._identity.tenant_id
-
-    @property
-    def identity(self) -> Caller:
-        """The caller, with whatever pools the request named."""
-        return self._identity
-
-    @property
-    def user_id(self) -> str:
-        """The caller's user as rows name it: empty for none."""
-        return self._identity.user_id
-
-    @property
-    def agent(self) -> str:
-        """The caller's agent."""
-        return self._identity.agent
+        self._bound: dict[str, Any] = {}  # of `bindings`, once they are known
 
     @property
     def own_scope(self) -> str:
         """The scope that the caller's agent alone sees, of its user."""
-        return self._identity.own_scope
+        return self.identity.own_scope
 
     @property
     def caller(self) -> Caller:
@@ -127,12 +135,13 @@ class Snapshot(Transaction):
         """Look up the pools that the caller is in by now; a transaction that only reads does so once."""
         member = {"tenant_id": self.tenant_id, "agent": self.agent}
         pools = self.once(("pools", self.tenant_id, self.agent), lambda: self.rows("pools_of", **member))
-        self._caller = replace(self._identity, pools=tuple(name for (name,) in pools))
+        self._bound = {}
+        self._caller = replace(self.identity, pools=tuple([name for (name,) in pools]))
         return self._caller
 
     def sees(self, scope: str) -> bool:
         """Tell whether the caller sees a scope; its pools are looked up only where they decide."""
-        identity = self._identity
+        identity = self.identity
         return (
             scope in {GLOBAL_SCOPE, identity.agent, identity.shared_scope, identity.own_scope}
             or scope in self.caller.scopes
@@ -145,12 +154,14 @@ class Snapshot(Transaction):
     def search_vectors(
         self, request: Request, vector: NDArray[np.float32], limit: int, *, also: NDArray[np.int64] | None = None
     ) -> RankedDocs:
-        """Find memories by their vectors, as `Database.search_vectors` does."""
-        return self.backend.search_vectors(self, request, vector, limit, also=also)
+        """Find memories by their vectors, as `Database.search_vectors` does; one of a rounded vector can exceed 1."""
+        return self.backend.search_vectors(self, request, vector, limit, also=also).at_most(1.0)
 
     def bindings(self) -> dict[str, Any]:
         """Return the bindings of `filters.SEEN`: the caller's tenant and scopes, which say the user too."""
-        return {"tenant_id": self.tenant_id, "scopes": self.dialect.listed(self.caller.scopes)}
+        if not self._bound:
+            self._bound = {"tenant_id": self.tenant_id, "scopes": self.dialect.listed(self.caller.scopes)}
+        return self._bound.copy()
 
     def written_bindings(self) -> dict[str, Any]:
         """Return the bindings of the scopes of the caller's user alone: what it learns from, and what it erases."""
@@ -158,12 +169,12 @@ class Snapshot(Transaction):
 
     def identity_bindings(self) -> dict[str, Any]:
         """Return the bindings of rows that are an agent's for a user: its runs."""
-        identity = self._identity
+        identity = self.identity
         return {"tenant_id": identity.tenant_id, "agent": identity.agent, "user_id": identity.user_id}
 
     def registry_bindings(self) -> dict[str, Any]:
         """Return the bindings of the registries that the caller sees: its tenant's and its user's."""
-        return {"tenant_id": self.tenant_id, "users": self.dialect.listed(dict.fromkeys(("", self._identity.user_id)))}
+        return {"tenant_id": self.tenant_id, "users": self.dialect.listed(dict.fromkeys(("", self.identity.user_id)))}
 
 
 class UnitOfWork(Snapshot):
@@ -175,7 +186,19 @@ class UnitOfWork(Snapshot):
     __slots__ = ("act", "ids", "index", "proof")
 
     def __init__(self, db: Connection, act: Act, backend: Database, *, index: SearchIndex, ids: IdSource) -> None:
-        super().__init__(db, act.caller, backend)
+        # As `Snapshot` and `Transaction` begin, without two more calls for every write.
+        statements = backend.statements
+        self.db = db
+        self._run = getattr(db, "run", None) or db.execute
+        self.statements = statements
+        self.composed = statements.composed
+        self.dialect = statements.dialect
+        self.known = self._started = self._caller = None
+        self.backend = backend
+        self.index_is_behind = False
+        self.identity = caller = act.caller
+        self.tenant_id, self.agent, self.user_id = caller.tenant_id, caller.agent, caller.user or ""
+        self._bound = {}
         self.act = act
         self.index = index
         self.ids = ids
@@ -205,6 +228,29 @@ class UnitOfWork(Snapshot):
         """Write an audit event in the transaction of the change that it describes."""
         self.proof = event.id
         self.add(self.statements.records.events, "memory_events", event)
+
+    def record_episode(self, episode: Episode) -> None:
+        """Write the event of a new episode, which most events are, in one statement and without a record of it."""
+        act = self.act
+        self.proof = id_ = self.ids()
+        self.run(
+            "add_event",
+            tenant_id=self.tenant_id,
+            id=id_,
+            event_type=EPISODE_CREATED,
+            scope=episode.scope,
+            actor=self.agent,
+            request_id=act.caller.request_id,
+            memory_id=episode.id,
+            run_id=act.run_id,
+            payload=self.dialect.json({"session": episode.session}),
+            created_at=self.dialect.time(act.at),
+        )
+
+    def record_each(self, several: Sequence[Event]) -> None:
+        """Write audit events as `record` does, in one statement."""
+        self.proof = several[0].id
+        self.add_each(self.statements.records.events, "memory_events", several)
 
     def record_all(self, event_type: str, changes: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
         """Write an audit event of one type for each of some memories, by scope, id and payload, in one statement."""

@@ -1,9 +1,9 @@
-"""The vocabulary of parameters that take a chat: its messages, and when to learn from them."""
+"""The vocabulary of parameters that take a chat: its messages, prompt and tools, and when to learn from it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, NotRequired, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from engrain.domain.runs.additions import LearningTime
 from engrain.verbs.words import Content, EventTime, Speaker, TurnRole, Word
@@ -31,4 +31,9 @@ ChatMessages = Annotated[
 ]
 LearnWhen = Annotated[
     LearningTime, Word(sentence="Learn from them now, in the background, or later (when `consolidate` runs).")
+]
+SystemPrompt = Annotated[str, Word(sentence="System prompt of the chat.", metavar="TEXT")]
+Tools = Annotated[
+    Sequence[Mapping[str, Any] | str] | int,
+    Word(sentence="Schemas of the tools, which are counted, or their number.", metavar="N"),
 ]

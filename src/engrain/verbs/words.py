@@ -224,6 +224,7 @@ Neighbours = Annotated[
     int, Word(sentence="Number of turns before and after each episode to give with it.", low=0, high=5, metavar="N")
 ]
 Explain = Annotated[bool, Word(sentence="Tell also of candidates that are no hits, and why.")]
+CountReferences = Annotated[bool, Word(sentence="Count a reference to each memory of the answer.", option="--count")]
 
 # Of a context block, messages and summaries.
 Prompt = Annotated[
@@ -276,11 +277,6 @@ IncludeSuperseded = Annotated[
 ]
 WithDates = Annotated[bool, Word(sentence="Show days and times.", option="--dates")]
 WithSources = Annotated[bool, Word(sentence="End each line with where it comes from.", option="--sources")]
-SystemPrompt = Annotated[str, Word(sentence="System prompt of the chat.", metavar="TEXT")]
-Tools = Annotated[
-    Sequence[Mapping[str, Any] | str] | int,
-    Word(sentence="Schemas of the tools, which are counted, or their number.", metavar="N"),
-]
 Summarise = Annotated[
     Callable[[Sequence[MemoryRecord], int], str],
     Word(sentence="Function that makes one message of memories within some tokens.", origin="library"),
@@ -436,6 +432,7 @@ TryNow = Annotated[bool, Word(sentence="Also try what waits after a failure, at 
 MaxBatches = Annotated[int, Word(sentence="Most batches for each agent.", low=0, high=1000, metavar="N")]
 Force = Annotated[bool, Word(sentence="Pass over the days there should be between.")]
 RunId = Annotated[str, Word(sentence="Id of a run.", metavar="ID", id_of="run")]
+OfRun = Annotated[str, Word(sentence="Of the run of this id alone.", metavar="ID", id_of="run")]
 OfRunKind = Annotated[RunKind, Word(sentence="Only runs of this kind.")]
 NameOfJob = Annotated[JobName, Word(sentence="Name of the job.", example="decay", metavar="NAME")]
 OfJobName = Annotated[JobName, Word(sentence="Only jobs of this name.")]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from engrain import metrics
 from engrain.domain.faults import describe_fault
+from engrain.domain.memories.hooks import MessageReceipt, fails_open
 from engrain.domain.records import Degraded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from engrain.domain.memories.hooks import MessageReceipt
     from engrain.domain.records import Caller, Episode
     from engrain.domain.requests import Act
 
@@ -58,8 +58,6 @@ class Outbox:
         Raises:
             InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored, and was not queued.
         """
-        from engrain.domain.memories.hooks import MessageReceipt, fails_open
-
         own = _Message(act, episode, key or episode.id)
         why = None
         if self._waiting:
@@ -79,8 +77,6 @@ class Outbox:
 
     def drain(self, store: StoreEpisode) -> Degraded | None:
         """Store what waits, in order, until one cannot be, and say why. What can never be stored is left out."""
-        from engrain.domain.memories.hooks import fails_open
-
         if not self._draining.acquire(blocking=False):
             return None  # another thread is at it
         try:
@@ -132,8 +128,6 @@ class Outbox:
 
     def _late(self, own: _Message, why: Degraded) -> MessageReceipt:
         """The outcome for a message that is not stored yet; it waits from now on, if there is room."""
-        from engrain.domain.memories.hooks import MessageReceipt
-
         name = "messages_waiting" if own.is_queued or self._push(own) else "messages_lost"
         metrics.count(name)
         _LOG.warning("message not stored", extra={"counted": name, "reason": why.code})

@@ -1,50 +1,60 @@
-"""Router: the destination of an input, by its role and its English words alone. Pure; no model is asked."""
+"""Router: the destination of an input, by its role and its words alone. Pure; no model is asked.
+
+Statements of oneself and requests to forget are read in the languages of `phrases`, all else in English.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engrain.domain.memories.predicates import predicate_key
 from engrain.domain.memories.routing import Routing
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import terms, words
+from engrain.domain.text.languages import ENGLISH, stop_words
+from engrain.domain.text.small_talk import is_small_talk
+from engrain.working.phrases import DAYS, PHRASES
 
 if TYPE_CHECKING:
-    from engrain.domain.records import Role
+    from collections.abc import Iterator
 
-# A fact takes the place of what was true of the same before: only what somebody has one of becomes one unasked.
-_OWN = re.compile(
-    r"(?:my|our) (?P<predicate>[\w' -]{1,60}?) (?:is|are) (?:now )?(?P<content>.+)"
-    r"|i (?:now )?(?P<verb>live in|live at|work at|work for|work as|am called) (?P<value>.+)",
-    re.IGNORECASE | re.DOTALL,
-)
-_MOVE = re.compile(
-    r"(?:i|we)(?: have|['\u2019]ve)?(?: just| recently| now)? (?:moved|relocated)(?: from [\w' -]{1,40}?)?"
-    r"(?: back)? to (?P<place>.+)",
-    re.IGNORECASE,
-)
-_DIET = re.compile(
-    r"(?:i am|i['\u2019]m)(?: now| actually| a)* (?P<diet>(?:(?:not|no longer) )?(?:a )?(?:strictly )?"
-    r"(?:vegetarian|vegan|pescatarian|flexitarian|omnivore|lactose[- ]intolerant|gluten[- ]free|kosher|halal)"
-    r"(?: now| any ?more| again| since .+)?)",
+    from engrain.domain.records import Role
+    from engrain.working.phrases import Phrases
+
+_NOW: Final = "(?:(?:now|currently|jetzt|nun|inzwischen|ahora|maintenant|actuellement|adesso|ora|agora) )*"
+_THING: Final = r"(?P<thing>[\w' -]{1,60}?)"
+_WHOM: Final = r"(?P<subject>[^\W\d_][\w'.-]*(?: [^\W\d_][\w'.-]*){0,3})"
+# A relation of the speaker ("my sister") is theirs: two speakers have two of them.
+_KIN = re.compile(
+    r"(?:my|our|meine?|unsere?|mi|nuestr[oa]|mon|ma|notre|(?:il |la )?mi[oa]|(?:o |a )?(?:meu|minha)) (?P<kin>.+)",
     re.IGNORECASE,
 )
 _OF_ANOTHER = re.compile(
-    r"(?P<subject>[^\W\d_][\w.'-]*(?: [A-Z][\w.'-]*){0,3}) "
+    r"(?P<subject>(?:the [a-z]+(?: [a-z]+)?)|[^\W\d_][\w.'-]*(?: [A-Z][\w.'-]*){0,3}) "
     r"(?P<predicate>lives in|lives at|works at|works for|works as|is called|is) (?P<content>.+)",
     re.DOTALL,
 )
-_OPENING = re.compile(
-    r"(?:(?:actually|correction|sorry|no|well|oh|by the way|btw|fyi|i mean|to be exact)\b[,:;]? +)+", re.IGNORECASE
+_ARTICLES: Final = frozenset("the den der die das la le el los las il lo o a os as a an".split())
+_NO_PLACE: Final = frozenset(
+    "hope fear peace sin harmony exile myself night nights home casa free it that this you".split()
 )
-_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-# What stands behind a place, and is no part of it.
-_AFTERTHOUGHT = re.compile(
-    rf"(?:,| (?:on|in|at) (?={_WEEKDAY}|{_MONTH}|the (?:spring|summer|autumn|winter)|\d{{4}})"
-    r"| (?:last|this|next|since|yesterday|today|now|recently|and|but|because|with|for|a (?:week|month|year|few))\b).*",
-    re.IGNORECASE | re.DOTALL,
+# Somebody's state, of which there is another tomorrow: "my phone number is broken", "my code is not working".
+_STATE = re.compile(
+    r"(?:not|no longer|never|nicht|no|pas|non|não|so|too|very|really|quite|still|already|\w+ing)\b", re.IGNORECASE
 )
-_REMEMBER = re.compile(r"(?:please )?(?:remember|fact)(?: that|:) (?P<content>.+)", re.IGNORECASE | re.DOTALL)
+# Values of all other things have a capital or a digit in them.
+_IN_SMALL_LETTERS: Final = frozenset(
+    "works as;diet;gender;pronouns;marital status;language;test command;default branch;status;priority;hobby".split(";")
+)
+_PEOPLE: Final = frozenset(
+    "mother;father;spouse;partner;manager;doctor;dentist;sister;brother;son;daughter;child;friend;cat;dog;pet".split(
+        ";"
+    )
+)
+_MOVES_ON = re.compile(r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois) (?:back )?(?:to|nach|a|à|para|in)\b")
+_TELLING = re.compile(r"[^\W_a-zß-öø-ÿ]|[`'\"/@_]")
+_FULL_STOP: Final = r"(?<=\w{3})[.!;]\s|\n"
 _NOTE = re.compile(
     r"(?:please )?(?:note|save) (?:as )?(?P<key>[\w./-]+(?::[\w./-]+)*)(?:: | = )(?P<content>.+)",
     re.IGNORECASE | re.DOTALL,
@@ -59,25 +69,15 @@ _QUESTION = re.compile(
 )
 _SCRATCH = re.compile(r"(?:thinking|scratch|scratchpad|plan|todo): ", re.IGNORECASE)
 
-_POLITE = r"(?:(?:and|so|ok|okay|now|please|kindly|(?:can|could|would|will) you|you can|i want you to)[, ]+)*"
-# "Delete" and "erase" may be about a file: they need to say that a memory is meant.
-_FORGET = re.compile(
-    rf"{_POLITE}(?:forget|(?:delete|erase|remove|drop)(?=.*\b(?:from (?:your |the )?memory|you (?:know|remember)|"
-    r"i (?:just )?(?:said|told|mentioned))\b))\b(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
+_MONTH: Final = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_POLITE: Final = (
+    r"(?:(?:and|so|ok|okay|now|please|kindly|never mind|(?:can|could|would|will) you|you can|i want you to|und|bitte|y"
+    r"|por favor|et|s'il te plaît|e|per favore)[, ]+)*"
 )
-_LAST_SAID = re.compile(
-    r"(?:about )?(?:that|this|it|the last (?:thing|message)|my last (?:message|words)|(?:what|the (?:last )?(?:thing|"
-    r"message)s?)(?: that)?(?: i)?(?: have)?(?: just)? (?:said|told you|wrote))(?: again)?",
+_FROM_MEMORY = re.compile(
+    r"\s+from (?:your |the )?memory\b|[,\s]*\b(?:please|bitte|por favor|s'il te plaît|per favore)$|\bany ?more$",
     re.IGNORECASE,
 )
-_SAID = r"(?: that)? (?P<who>i|we|you|he|she|they)(?: have|['\u2019]ve|ever| just)* (?:\w+)(?: (?:to )?(?:you|me))?"
-_ABOUT = re.compile(
-    rf"(?:(?:what|all|everything|anything|whatever|the (?:thing|part|bit|story|message)s?)(?:{_SAID})? )?"
-    r"(?:about|of|on|regarding|concerning|with) (?P<topic>.+)",
-    re.IGNORECASE | re.DOTALL,
-)
-_FROM_MEMORY = re.compile(r"\s+from (?:your |the )?memory\b|[,\s]*\bplease$|\bany ?more$", re.IGNORECASE)
 _NO_TOPIC = re.compile(r"(?: to)? ?(?:you|me)\b.*|to .*", re.IGNORECASE)
 
 _BELIEF = re.compile(
@@ -124,20 +124,25 @@ def _explicit(content: str) -> Routing | None:
 
 def _removal(content: str) -> Routing | None:
     """Routes a request to forget something."""
-    asked = _FORGET.fullmatch(content.rstrip(" .!?"))
-    if asked is None:
-        return None
-    rest = _FROM_MEMORY.sub("", asked["rest"]).strip(" ,:")
-    if _LAST_SAID.fullmatch(rest):
-        reasons = ("it asks to forget what was said last",)
-        return Routing(route="forget", content=content, topic="", speaker_alone=True, reasons=reasons)
-    about = _ABOUT.fullmatch(rest)
-    topic = about["topic"] if about else rest
-    if not topic or _NO_TOPIC.fullmatch(topic):
-        return None
-    is_own = about is not None and (about["who"] or "").lower() in ("i", "we")
-    reasons = ("it asks to forget something",)
-    return Routing(route="forget", content=content, topic=topic, speaker_alone=is_own, reasons=reasons)
+    plain = _unify(content).rstrip(" .!?")
+    for phrases in _compile_phrases():
+        asked = phrases.forget.fullmatch(plain)
+        if asked is None:
+            continue
+        rest = _FROM_MEMORY.sub("", asked["rest"]).strip(" ,:")
+        if phrases.last_said.fullmatch(rest):
+            reasons = ("it asks to forget what was said last",)
+            return Routing(route="forget", content=content, topic="", speaker_alone=True, reasons=reasons)
+        if phrases.all_known.fullmatch(rest):
+            reasons = ("it asks to forget everything",)
+            return Routing(route="forget", content=content, topic=None, reasons=reasons)
+        about = phrases.about.fullmatch(rest)
+        topic = about["topic"] if about else rest
+        if topic and not _NO_TOPIC.fullmatch(topic):
+            is_own = about is not None and bool(about["own"])
+            reasons = ("it asks to forget something",)
+            return Routing(route="forget", content=content, topic=topic, speaker_alone=is_own, reasons=reasons)
+    return None
 
 
 def _question(content: str) -> Routing | None:
@@ -160,39 +165,200 @@ def _find_topic(content: str, believed: re.Match[str]) -> str:
     return plain if terms(plain) else ""
 
 
-def _statement(content: str, subject: str) -> Routing:
-    if _RULE.fullmatch(content):
+class _Patterns(NamedTuple):
+    """Compiled phrases of one language."""
+
+    openings: re.Pattern[str]
+    corrections: re.Pattern[str]
+    requests: re.Pattern[str]
+    facts: tuple[tuple[str, re.Pattern[str]], ...]  # with their predicates
+    moves: re.Pattern[str]
+    moves_of_others: re.Pattern[str]
+    things: tuple[re.Pattern[str], ...]
+    predicates: dict[str, str]  # of things
+    value_end: re.Pattern[str]
+    place_end: re.Pattern[str]
+    forget: re.Pattern[str]
+    last_said: re.Pattern[str]
+    all_known: re.Pattern[str]
+    about: re.Pattern[str]
+
+
+@cache
+def _compile_phrases() -> tuple[_Patterns, ...]:
+    """The phrases of all languages, compiled by the first input that is routed."""
+    return tuple([_compile(phrases) for phrases in PHRASES.values()])
+
+
+def _compile(phrases: Phrases) -> _Patterns:
+    named = [line.partition(":") for line in phrases.names.split(";") if line]
+    value_end = rf"[,;]? (?:{phrases.after})\b|{_FULL_STOP}"
+    return _Patterns(
+        openings=_pattern(rf"(?:(?:{phrases.openings}|{phrases.corrections})\b[,:;.!]* +)+"),
+        corrections=_pattern(rf"(?:{phrases.corrections})\b"),
+        requests=_pattern(rf"{phrases.requests} (?P<value>.+)"),
+        facts=tuple((name, part) for name, text in phrases.facts.items() for part in _parts(text)),
+        moves=_pattern(phrases.moves),
+        moves_of_others=_pattern(phrases.moves_of_others),
+        things=tuple(_parts(phrases.things)),
+        predicates={word.strip(): name.strip() for name, _, listed in named for word in listed.split(",")},
+        value_end=re.compile(rf"(?:{value_end}).*", re.DOTALL),
+        place_end=re.compile(
+            rf"(?:{value_end}|,| (?:{phrases.times})\b| (?:(?:on|in|at|am|im|en|em|a|nel) )?(?i:{DAYS})\b).*", re.DOTALL
+        ),
+        forget=_pattern(f"{_POLITE}{phrases.forget}"),
+        last_said=_pattern(phrases.last_said),
+        all_known=_pattern(phrases.all_known),
+        about=_pattern(phrases.about),
+    )
+
+
+def _parts(text: str) -> Iterator[re.Pattern[str]]:
+    return (_pattern(part.strip()) for part in text.split(";"))
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Compile a phrase, with its signs for a value, a thing, a subject and a word for now."""
+    full = text.replace("VALUE", "(?P<value>.+)").replace("~", _NOW).replace("THING", _THING).replace("WHOM", _WHOM)
+    return re.compile(full, re.IGNORECASE | re.DOTALL)
+
+
+def _unify(text: str) -> str:
+    """A text with one kind of apostrophe, each character in its place."""
+    return text.replace("\u2019", "'")
+
+
+def _statement(content: str, speaker: str) -> Routing:
+    if _RULE.fullmatch(content) and not is_small_talk(content):
         return Routing(route="rule", content=content, reasons=("it says how to go about something from now on",))
-    request = _REMEMBER.fullmatch(content)
-    statement = (request["content"] if request else content).rstrip(" .!")
-    opening = _OPENING.match(statement)
-    statement = statement[opening.end() :] if opening else statement
-    own = _parse_own(statement)
-    if own is not None:
-        predicate, value = own
-        reasons = ("somebody says of themselves what there is one of",)
-        return Routing(route="fact", content=value, subject=subject, predicate=predicate, reasons=reasons)
-    other = _OF_ANOTHER.fullmatch(statement) if request else None
-    if other:
-        reasons = ("it asks to be remembered, and says what is true of whom",)
-        subject, predicate = other["subject"], other["predicate"].lower()
-        return Routing(route="fact", content=other["content"], subject=subject, predicate=predicate, reasons=reasons)
-    if request:
+    plain = _unify(content).rstrip(" .!")
+    is_requested = False
+    for language, phrases in zip(PHRASES, _compile_phrases(), strict=True):
+        request = phrases.requests.fullmatch(plain)
+        is_requested |= request is not None
+        start = request.start("value") if request else 0
+        opening = phrases.openings.match(plain, start)
+        corrects = request is not None or phrases.corrections.match(plain) is not None
+        start = opening.end() if opening else start
+        sentence = _Sentence(content, plain, start, corrects=corrects, speaker=speaker, is_english=language == ENGLISH)
+        found = _parse_own(sentence, phrases) or _parse_other(sentence, phrases, is_requested=request is not None)
+        if found:
+            return found
+    if is_requested:
         return _episode(content, "it asks to be remembered, and is no fact that one place could hold")
     return _episode(content, "it is none of the others: what was said is kept word for word")
 
 
-def _parse_own(statement: str) -> tuple[str, str] | None:
-    """The predicate and the content of what somebody says of themselves; None for what one place could not hold."""
-    own = _OWN.fullmatch(statement)
-    if own:
-        return (own["predicate"] or own["verb"]).lower(), own["content"] or own["value"]
-    move = _MOVE.fullmatch(statement)
+class _Sentence(NamedTuple):
+    """Sentence as it is parsed: `text` and the same with one kind of apostrophe, from `start` on, and who says it."""
+
+    text: str
+    plain: str
+    start: int
+    corrects: bool  # or asks to be remembered
+    speaker: str
+    is_english: bool
+
+    def fact(
+        self, about: tuple[str, str], value: tuple[int, int], end: re.Pattern[str], *, moves: bool = False
+    ) -> Routing | None:
+        """The route of a fact about a subject by a predicate, its value in this span of the text, up to its end.
+
+        It is a part of the words where these go on, of a move, which is something that happened, too, and of words in
+        another language, which are asked for in that one.
+        """
+        subject, predicate = about
+        cut = end.search(self.plain, *value)
+        whole = self.text[value[0] : value[1]]
+        content = (whole if cut is None else self.text[value[0] : cut.start()]).strip(" ,")
+        if not content or (cut and _MOVES_ON.search(cut[0])):
+            return None
+        if moves:
+            reason = "somebody says who moved, and where to"
+        elif subject == self.speaker:
+            reason = "somebody says of themselves what there is one of"
+        else:
+            reason = "it asks to be remembered, or puts right, and says what is true of whom"
+        return Routing(
+            route="fact",
+            content=content,
+            subject=subject,
+            predicate=predicate,
+            is_part=moves or not self.is_english or len(content) < len(whole.strip(" ,")),
+            reasons=(reason,),
+        )
+
+
+def _parse_own(sentence: _Sentence, phrases: _Patterns) -> Routing | None:
+    """Routes what somebody says of themselves; None for what one place could not hold."""
+    move = phrases.moves.fullmatch(sentence.plain, sentence.start)
     if move:
-        place = _AFTERTHOUGHT.sub("", move["place"]).strip()
-        return ("live in", place) if place[:1].isupper() else None
-    diet = _DIET.fullmatch(statement)
-    return ("diet", diet["diet"]) if diet else None
+        fact = sentence.fact((sentence.speaker, "live in"), move.span("value"), phrases.place_end, moves=True)
+        return fact if fact and _names_somewhere(fact.content) else None
+    for predicate, pattern in phrases.facts:
+        match = pattern.fullmatch(sentence.plain, sentence.start)
+        if match:
+            end = phrases.place_end if predicate == "live in" else phrases.value_end
+            fact = sentence.fact((sentence.speaker, predicate), match.span("value"), end)
+            return fact if fact and _is_own_value(predicate, fact.content) else None
+    for pattern in phrases.things:
+        match = pattern.fullmatch(sentence.plain, sentence.start)
+        if match:
+            thing = match["thing"].lower()
+            predicate = phrases.predicates.get(thing, "" if phrases.predicates else thing)
+            fact = sentence.fact((sentence.speaker, predicate), match.span("value"), phrases.value_end)
+            if fact and predicate and (sentence.corrects or _tells(predicate, fact.content)):
+                return None if _STATE.match(fact.content) else fact
+    return None
+
+
+def _parse_other(sentence: _Sentence, phrases: _Patterns, *, is_requested: bool) -> Routing | None:
+    """Routes what is said of another: a move, or what is asked to be remembered or put right."""
+    move = phrases.moves_of_others.fullmatch(sentence.plain, sentence.start)
+    if move:
+        subject = _find_whom(move["subject"], sentence.speaker, phrases)
+        fact = (
+            sentence.fact((subject, "moved to"), move.span("value"), phrases.place_end, moves=True) if subject else None
+        )
+        return fact if fact and _names_somewhere(fact.content) else None
+    other = _OF_ANOTHER.fullmatch(sentence.plain, sentence.start) if sentence.corrects else None
+    if other is None or (other["predicate"] == "is" and not is_requested):
+        return None
+    return sentence.fact((other["subject"], other["predicate"].lower()), other.span("content"), phrases.value_end)
+
+
+def _find_whom(subject: str, speaker: str, phrases: _Patterns) -> str | None:
+    """The name of whom a statement is about; None for a pronoun, and for what has no name."""
+    kin = _KIN.fullmatch(subject)
+    if kin:
+        return f"{speaker}'s {phrases.predicates.get(kin['kin'].lower(), kin['kin'])}"
+    first = subject.split(maxsplit=1)[0]
+    is_name = all(word[:1].isupper() for word in subject.split()) and bool(terms(first))
+    return subject if is_name and not any(first.lower() in stop_words(language) for language in PHRASES) else None
+
+
+def _names_somewhere(value: str) -> bool:
+    """True for what has a name: a capital, perhaps behind an article, and is no day."""
+    first, _, rest = value.partition(" ")
+    named = rest if first.lower() in _ARTICLES and rest else value
+    return named[:1].isupper() and re.match(DAYS, named, re.IGNORECASE) is None
+
+
+def _is_own_value(predicate: str, value: str) -> bool:
+    first = words(value)[:1]
+    if not first or first[0] in _NO_PLACE:
+        return False
+    if predicate in {"live in", "work at"}:
+        return _names_somewhere(value) or (value.islower() and " " not in value)
+    return predicate != "name" or value[:1].isupper() or value.islower()
+
+
+def _tells(predicate: str, value: str) -> bool:
+    """True for a value that somebody may want to know later, and not of a state."""
+    key = predicate_key(predicate)
+    if key in _PEOPLE:
+        return value[:1].isupper()
+    return key in _IN_SMALL_LETTERS or key.startswith("favourite") or _TELLING.search(value) is not None
 
 
 def _episode(content: str, reason: str) -> Routing:

@@ -13,7 +13,7 @@ PAGE = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
 
 ROOT = parser()
-SHARED = {"--db", "--agent", "--user", "--tenant", "--config", "--json", "--help"}
+SHARED = {"--db", "--agent", "--user", "--tenant", "--config", "--key", "--json", "--help"}
 
 
 def commands(group, prefix=""):

@@ -75,6 +75,17 @@ def test_usage_errors_name_the_help_that_answers_them(cli, arguments):
     assert "--help shows what there is" in only_line(ran)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "usage"),
+    [
+        (["recall", "where", "is", "it"], "engrain recall [OPTIONS] {QUERY}, with a text of several words in quotes ("),
+        (["facts", "Ana"], "engrain facts [OPTIONS] ("),
+    ],
+)
+def test_words_too_many_are_answered_with_the_usage(cli, arguments, usage):
+    assert f"; the usage is {usage}" in only_line(cli(*arguments))
+
+
 def test_a_mistyped_command_is_recognised(cli):
     assert "Did you mean 'recall'" in only_line(cli("recal", "kettle"))
 

@@ -146,7 +146,7 @@ def test_interrupted_while_reading_it_leaves_whole_turns_and_a_second_run_comple
     report = cli("import", file, "--json").json
     assert (report["added"], report["present"]) == (TURNS - stored, stored)
     assert episodes(database) == TURNS
-    assert cli("doctor", "--json").json["problems"] == []
+    assert cli("doctor", "--thorough", "--json").json["problems"] == []
 
 
 def test_interrupted_while_making_vectors_it_keeps_every_turn(terminal, cli, tmp_path, database, monkeypatch):

@@ -55,6 +55,22 @@ def test_episodes_are_asked_about_in_batches_of_thirty_oldest_first_until_none_i
         assert memory.consolidate().batches == 0
 
 
+def test_the_events_of_a_run_are_those_of_what_it_learned():
+    with opened(":memory:", LLM([learns_one])) as memory:
+        [turn] = observed(memory, 1)
+        report = memory.consolidate()
+        [learned] = report.learned
+        agent = memory.agent("assistant")
+        events = agent.events(run_id=report.run_ids[0])
+        expected = {("fact_created", learned.memory_id), ("episode_consolidated", turn.id)}
+        assert expected <= {(event.event_type, event.memory_id) for event in events}
+        assert {event.run_id for event in events} == set(report.run_ids)
+        first = agent.events(run_id=report.run_ids[0], limit=1)
+        rest = agent.events(run_id=report.run_ids[0], after=first.next)
+        assert [*first, *rest] == [*events]
+        assert [*agent.events(run_id="another")] == [*memory.agent("ben").events(run_id=report.run_ids[0])] == []
+
+
 def test_a_session_that_goes_on_is_read_with_what_came_before_which_proves_nothing():
     """The second prompt begins with five turns and the recap of the first; a quote of those turns is refused."""
     quotes_earlier = reply(fact("Ana", "said", "five", "Turn number 5 of mine", "e0"), recap="Ana counted on.")

@@ -84,7 +84,7 @@ class TestStartup:
         second.close()
         assert is_released(path)
         with Memory.open(path, settings=settings, embedder="none") as memory:
-            assert memory.health().problems == ()
+            assert memory.health(thorough=True).problems == ()
             assert memory.agent().stats().episodes.total == 3
 
     def test_many_may_start_a_new_file_at_once(self, path):

@@ -149,7 +149,7 @@ def test_closing_while_other_threads_are_at_work_stops_them_by_name(path):
         assert all(agent.get(id_) for id_ in acknowledged)
         # Each thread may have been stopped between what was stored and its answer.
         assert agent.stats().episodes.total - len(acknowledged) in range(7)
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
 
 
 def test_a_closed_memory_leaves_no_thread(path):
@@ -199,7 +199,7 @@ def test_a_process_that_never_closes_its_memory_ends_well(path, embedder):
     with opened(path) as memory:
         agent = memory.agent(AGENT)
         assert [agent.get(turn["id"], as_of=turn["created_at"]).to_dict() for turn in turns] == turns
-        assert memory.health().problems[1:] == ()  # the other embedder's vectors are all there is to say
+        assert memory.health(thorough=True).problems[1:] == ()  # the other embedder's vectors are all there is to say
 
 
 def test_a_fork_is_told_to_open_its_own(path):
@@ -209,7 +209,7 @@ def test_a_fork_is_told_to_open_its_own(path):
         assert child.ended() == 0
     assert said == ["memory_closed"] * 7 + [2, 3, 3]
     with opened(path) as memory:
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
         assert memory.agent(AGENT).stats().episodes.total == 3
 
 
@@ -305,7 +305,7 @@ def test_an_import_that_is_interrupted_leaves_whole_turns_and_can_be_run_again(p
         with pytest.raises(error):
             agent.import_file(export, progress=interrupt)
         assert agent.stats().episodes.total == 500
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
         found = agent.recall("Turn 399", preset="keyword", limit=1)
         assert found[0].memory.content == "Turn 399"
         report = agent.import_file(export)

@@ -36,6 +36,16 @@ def place(name, home):
     return installation.config_path(installation.CLIENTS[name], home=home)
 
 
+def refusal(cli, command, path, name, before):
+    """The words with which a command refuses a configuration, which stays as it is."""
+    path.parent.mkdir(parents=True)
+    path.write_text(before, encoding="utf-8")
+    ran = cli("mcp", command, name)
+    assert ran.code == 2
+    assert path.read_text(encoding="utf-8") == before
+    return ran.err
+
+
 def entries(name, home):
     client, path = installation.CLIENTS[name], place(name, home)
     read = tomllib.loads if client.is_toml else json.loads
@@ -43,7 +53,7 @@ def entries(name, home):
 
 
 @pytest.mark.parametrize("name", sorted(installation.CLIENTS))
-def test_the_command_that_is_installed_is_absolute_and_starts_the_server(cli, home, database, name):
+def test_the_command_that_is_installed_is_absolute_and_names_the_memory(cli, home, database, name):
     ran = cli("mcp", "install", name)
     assert ran.code == 0, ran.err
     assert str(place(name, home)) in ran.out
@@ -51,14 +61,17 @@ def test_the_command_that_is_installed_is_absolute_and_starts_the_server(cli, ho
     assert Path(entry["command"]).is_absolute()
     assert entry["args"][entry["args"].index("--profile") + 1] == "assistant"
     assert entry["args"][entry["args"].index("--db") + 1] == str(database)
+
+
+def test_the_command_that_is_installed_is_the_same_for_every_client_and_starts_the_server(cli, home):
+    commands = set()
+    for name in installation.CLIENTS:
+        assert cli("mcp", "install", name).code == 0
+        entry = entries(name, home)["engrain"]
+        commands.add((entry["command"], *entry["args"]))
+    [command] = commands
     served = subprocess.run(
-        [entry["command"], *entry["args"]],
-        input=json.dumps(OPENING) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=home,
+        command, input=json.dumps(OPENING) + "\n", capture_output=True, text=True, timeout=120, check=False, cwd=home
     )
     assert json.loads(served.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "engrain"
 
@@ -111,13 +124,7 @@ def test_of_toml_every_character_stays(cli, home):
     ],
 )
 def test_what_cannot_be_merged_stays_as_it_is(cli, home, name, before, said):
-    path = place(name, home)
-    path.parent.mkdir(parents=True)
-    path.write_text(before, encoding="utf-8")
-    ran = cli("mcp", "install", name)
-    assert ran.code == 2
-    assert said in ran.err
-    assert path.read_text(encoding="utf-8") == before
+    assert said in refusal(cli, "install", place(name, home), name, before)
 
 
 @pytest.mark.parametrize("name", sorted(installation.CLIENTS))
@@ -171,3 +178,48 @@ def test_places_differ_by_platform(home):
 def test_codex_keeps_its_folder_where_it_is_told(home, tmp_path, monkeypatch):
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "elsewhere"))
     assert place("codex", home) == tmp_path / "elsewhere" / "config.toml"
+
+
+@pytest.mark.parametrize("name", sorted(installation.CLIENTS))
+def test_what_was_installed_is_removed_and_nothing_else(cli, home, name):
+    client, path = installation.CLIENTS[name], place(name, home)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = '# mine\n[mcp_servers.other]\ncommand = "x" # stays\n'
+    if not client.is_toml:
+        before = json.dumps({"theme": "d\u00e4mmrig", client.key: {"other": {"command": "x"}}}, indent=2) + "\n"
+        before = before.replace("\\u00e4", "\u00e4")
+    path.write_text(before, encoding="utf-8")
+    assert f"nothing of engrain is in {path}" in cli("mcp", "uninstall", name).out
+    hooks = ["--hooks"] if name in {"claude-code", "codex", "cursor", "gemini"} else []
+    assert cli("mcp", "install", name, *hooks).code == 0
+    installed = {file: file.read_bytes() for file in home.rglob("*") if file.is_file()}
+    shown = cli("mcp", "uninstall", name, "--print", "--json").json["removed"]
+    assert shown[0]["removed"]["args"][:1] == ["mcp"]
+    assert len(shown) == 1 + len(hooks)
+    assert {file: file.read_bytes() for file in installed} == installed
+    ran = cli("mcp", "uninstall", name)
+    assert (ran.code, "removed from" in ran.out) == (0, True)
+    left = path.read_text(encoding="utf-8")
+    if name == "gemini":  # whose hooks are in the same file
+        assert json.loads(left) == {**json.loads(before), "hooks": {}}
+    else:
+        assert left == before
+    assert not any("engrain" in file.read_text() for file in installed)
+    assert cli("mcp", "uninstall", name, "--json").json == {"removed": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "said"),
+    [
+        ("cursor", '{"mcpServers": {"engrain": {"command": "/bin/other"}}}', "another server named engrain"),
+        ("codex", '[mcp_servers]\nengrain = {command = "engrain", args = []}\n', "remove it by hand"),
+        (
+            "codex",
+            '[mcp_servers.engrain]\ncommand = "engrain"\n[mcp_servers.engrain.env]\nA = "b"\n',
+            "remove it by hand",
+        ),
+        ("vscode", "{ /* mine */ }", "no plain JSON"),
+    ],
+)
+def test_what_install_did_not_write_is_not_removed(cli, home, name, before, said):
+    assert said in refusal(cli, "uninstall", place(name, home), name, before)

@@ -224,7 +224,7 @@ def test_vectors_of_another_embedder_are_named_and_keywords_still_answer(path):
                 [note] = answer.degraded
                 assert "test:hash" in note.detail
                 assert "test:other" in note.detail
-            assert any("test:hash" in problem for problem in memory.health().problems)
+            assert any("test:hash" in problem for problem in memory.health(thorough=True).problems)
             assert embedder.embedded == []
             agent.forget(added.id)
     with Memory.open(path, embedder=HashEmbedder(dims=32)) as memory:
@@ -242,7 +242,7 @@ def test_without_an_embedder_everything_but_vectors_works(path):
             answer = agent.recall("boat", preset=preset)
             assert contents(answer) == ["The boat is called Aurora"]
             assert bool(answer.degraded) == (preset != "keyword")
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
     with Memory.open(path, embedder=HashEmbedder(), settings=SETTINGS) as memory:
         answer = memory.agent("assistant").recall("The boat is called Aurora", preset="semantic")
         assert (answer.degraded, answer[0].score > 0.99) == ((), True)

@@ -47,6 +47,21 @@ def test_nothing_is_loaded_from_elsewhere_and_nobody_frames_it(address):
     assert {place for rule in rules.values() for place in rule.split()} <= {"'none'", "'self'", "'script'"}
 
 
+@pytest.mark.parametrize(
+    ("path", "mode", "destination", "status"),
+    [
+        ("/", "navigate", "document", 200),
+        ("/", "navigate", "iframe", 403),
+        ("/", "no-cors", "image", 403),
+        ("/page/page.js", "no-cors", "script", 403),
+        ("/v1/caller", "navigate", "document", 403),
+    ],
+)
+def test_a_link_on_another_site_opens_the_page_and_nothing_else(address, path, mode, destination, status):
+    fetched = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": destination}
+    assert request(address, "GET", path, **fetched).status == status
+
+
 def test_files_are_sent_small_and_once(address):
     plain = request(address, "GET", "/page/page.js")
     packed = request(address, "GET", "/page/page.js", **{"Accept-Encoding": "gzip"})

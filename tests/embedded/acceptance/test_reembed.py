@@ -55,7 +55,7 @@ def test_another_embedder_finds_by_words_and_says_which_command_helps(old, other
             assert why.code == "embedder_mismatch"
             assert "they are of test:hash" in why.detail
             assert f"engrain reembed --embedder {other.name}" in why.detail
-        assert any("engrain reembed" in problem for problem in memory.health().problems)
+        assert any("engrain reembed" in problem for problem in memory.health(thorough=True).problems)
     with opened(old) as memory:
         assert found(memory, 7) == (said(7), ())
 
@@ -76,7 +76,7 @@ def test_after_it_this_memory_searches_by_the_new_vectors_at_once(old):
         assert found(memory, 7) == (said(7), ())
         late = agent.observe("Written after the change.")
         assert agent.recall("Written after the change.", limit=1, preset="semantic")[0].memory.id == late.id
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
         [switched] = agent.events(event_type="embeddings_switched")
         assert (switched.payload["name"], switched.payload["version"]) == ("test:next", 2)
     with opened_with(old, NextEmbedder()) as memory:
@@ -135,7 +135,7 @@ def test_killed_anywhere_it_goes_on_and_embeds_no_more_than_a_batch_twice(old, l
     with opened_with(old, embedder) as memory:
         report = memory.reembed()
         assert found(memory, 7) == (said(7), ())
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
     asked = sum(count for what, count in told if what == "asked")
     assert report.embedded == len(embedder.embedded) <= TURNS - sum(count for what, count in told if what == "kept")
     assert TURNS <= asked + report.embedded <= TURNS + BATCH

@@ -30,9 +30,11 @@ OWNER = {"filters": {"user_id": WHO}}
 ADDED = {"messages": [{"role": "user", "content": "new"}], "user_id": WHO}
 BESIDES = {
     ("GET", "/"): (None, {}),  # the page, which holds no data
+    ("GET", "/page/graph.js"): (None, {}),
     ("GET", "/page/icon.svg"): (None, {}),
     ("GET", "/page/page.css"): (None, {}),
     ("GET", "/page/page.js"): (None, {}),
+    ("GET", "/page/plot.js"): (None, {}),
     ("GET", "/openapi.json"): (None, {}),
     ("GET", "/healthz"): (None, {}),
     ("GET", "/readyz"): (None, {}),

@@ -112,6 +112,19 @@ def test_a_question_about_the_past_counts_nothing(memory):
     assert OneCall(memory.parts.store).get(agent.caller, [turn.id])[0].reference_count == 0
 
 
+def test_nothing_is_counted_where_no_reference_is_asked_for(memory):
+    agent = memory.agent("aide")
+    turns = [agent.observe(text, session="monday") for text in ("tram", "The tram is late.")]
+    assert len(agent.recall("tram", count_references=False)) == 2
+    assert agent.context("tram", count_references=False).memories
+    assert agent.get(turns[0].id, count_references=False) == turns[0]
+    memory.parts.references.flush()
+    stored = OneCall(memory.parts.store).get(agent.caller, [turn.id for turn in turns])
+    assert [turn.reference_count for turn in stored] == [0, 0]
+    with pytest.raises(InvalidInput, match="count_references must be true or false"):
+        agent.recall("tram", count_references="no")
+
+
 def test_what_stands_in_a_context_block_counts_and_what_was_left_out_does_not(memory):
     agent = memory.agent("aide")
     short, long = agent.observe("tram", session="monday"), agent.observe("tram " * 200, session="friday")

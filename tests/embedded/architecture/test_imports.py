@@ -1,6 +1,7 @@
 """Importing costs little: what is heavy or optional is loaded when it is first needed."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -89,6 +90,22 @@ def test_a_question_on_the_command_line_loads_no_validator_and_no_half_of_the_li
     assert loaded & unneeded == set()
     ours = {name for name in loaded if name.startswith("engrain")}
     assert not any(name.startswith(("engrain.learning", "engrain.lifecycle", "engrain.portability")) for name in ours)
+
+
+def test_a_hook_loads_no_model_and_nothing_that_learns(tmp_path):
+    """It is a process for each prompt: every module counts. Of 440 modules 37 were of reflections and summaries."""
+    run = f"main(['hook', 'UserPromptSubmit', '--db', {str(tmp_path / 'memory.db')!r}])"
+    told = f"import sys; from engrain.interfaces.cli import main; {run}; print(*sys.modules, file=sys.stderr)"
+    given = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    prompt = json.dumps({"session_id": "s", "cwd": str(tmp_path), "prompt": "Where do I live?"})
+    ran = subprocess.run(
+        [sys.executable, "-c", told], input=prompt, env=given, capture_output=True, text=True, check=True
+    )
+    loaded = set(ran.stderr.split())
+    assert "engrain.agent.reads.context_blocks" in loaded
+    unneeded = {"typer", "onnxruntime", "tokenizers", "email", "html", "engrain.engines.embedders.minilm"}
+    assert loaded & unneeded == set()
+    assert not any(name.startswith(("engrain.learning", "engrain.lifecycle", "engrain.portability")) for name in loaded)
 
 
 def test_a_memory_without_an_embedder_loads_no_model():

@@ -70,13 +70,16 @@ def test_a_script_goes_through_the_public_library(whole):
 
 def test_the_command_prints_the_tables_and_writes_every_figure(tmp_path, capsys):
     figures = tmp_path / "figures.json"
-    assert main(["--script", "support/phone_plans", "--json", str(figures)]) == 0
+    plot = tmp_path / "plot.svg"
+    assert main(["--script", "support/phone_plans", "--json", str(figures), "--plot", str(plot)]) == 0
     printed = capsys.readouterr().out
     assert [line.split()[0] for line in printed.splitlines() if line.endswith("vectors")] == ["kind", "topic", "aspect"]
     written = json.loads(figures.read_text(encoding="utf-8"))
     assert set(written) == {"engrain", "vectors"}
     assert written["engrain"]["kind"]["support"]["expected"] == len(written["engrain"]["verdicts"])
     assert 0 < written["engrain"]["share"] <= 1
+    drawn = plot.read_text(encoding="utf-8")
+    assert all(f">{memory['share']:.3f}</text>" in drawn for memory in written.values())
     assert printed.count("<-") == sum(verdict["problem"] is not None for verdict in written["engrain"]["verdicts"])
 
 

@@ -54,6 +54,21 @@ def run(data, tmp_path, *more):
     return json.loads(written.read_text())
 
 
+@pytest.mark.parametrize("more", [("--presets", "keyword", "recency"), ("--budget", "200", "400")])
+def test_what_it_measured_is_drawn(data, tmp_path, more):
+    plot = tmp_path / "plot.svg"
+    found = run(data, tmp_path, *more, "--plot", str(plot))
+    svg = plot.read_text()
+    assert all(f">{name}</text>" in svg for name in found)
+
+
+@pytest.mark.parametrize("more", [("--evidence",), ("--budget", "1", "2", "3", "4", "5")])
+def test_what_cannot_be_drawn_is_refused(data, tmp_path, capsys, more):
+    with pytest.raises(SystemExit, match="2"):
+        run(data, tmp_path, *more, "--plot", str(tmp_path / "plot.svg"))
+    assert "--plot draws" in capsys.readouterr().err
+
+
 def test_every_preset_is_set_beside_the_default(data, tmp_path, capsys):
     found = run(data, tmp_path, "--presets", "all")
     assert list(found) == list(PRESETS)

@@ -269,6 +269,7 @@ def found_damage(path) -> list[str]:
     with closing(store):
         said = list(store.health().problems)
         for use in (
+            lambda: store.health(thorough=False),
             lambda: put(store, conversation("A new turn.", "Another.")),
             lambda: store.recent(request(), 99),
             lambda: keyword(store, "tram"),

@@ -116,12 +116,13 @@ def test_a_check_up_sees_what_is_not_in_the_file_proper_yet(path):
         ("UPDATE entities SET aliases = '[\"Annie\"]'", "2 names of entities are missing or nobody's"),
     ],
 )
-def test_what_something_else_did_is_found_and_there_is_advice(path, deed, sentence):
+def test_what_something_else_did_is_found_by_a_thorough_check_and_there_is_advice(path, deed, sentence):
     with closing(SqliteStore(path)) as store:
         use(store)
         store.flush_index()
         assert store.health().problems == ()
         meddle(path, deed)
+        assert store.health(thorough=False).problems == ()
         problems = store.health().problems
         assert any(each.startswith(sentence) for each in problems)
         assert all("import it anew" in each for each in problems)

@@ -3,11 +3,13 @@
 import random
 from contextlib import ExitStack, closing
 
+import numpy as np
 import pytest
 
 from engrain.domain.records import Caller
+from engrain.domain.text import bm25
 from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.search.word_columns import search_words
+from engrain.storage.search.word_columns import build_columns, merge_columns, search_words
 from engrain.storage.sqlite.word_cache import WordCache
 from engrain.storage.write import arrivals
 from tests.support.sample_records import CALLER, LATER, act, episode, fact, request, rule
@@ -66,6 +68,39 @@ def test_answers_are_those_of_the_index_after_every_write_of_another_process(sto
             writer.flush_index()
         assert_same(cached, index, limit=draw.choice([1, 20, 150]))
     assert index.health().problems == ()
+
+
+def test_merged_columns_hold_what_is_left_of_their_parts():
+    draw = random.Random(2)
+    parts = []
+    for first in (1, 41, 81, 121):
+        packed = [bm25.pack(draw.choices(WORDS, k=6), draw.choices(WORDS, k=4)) for _ in range(40)]
+        parts.append(build_columns([(first + place, *words) for place, words in enumerate(packed)]))
+    parts = [part.without(np.array(sorted(draw.sample(range(1, 161), 50)))) for part in parts]
+    merged = merge_columns(parts)
+    codes = merged.codes
+    for found, *of_parts in zip(merged.find(codes), *(part.find(codes) for part in parts), strict=True):
+        postings = sorted(zip(merged.docs[found[0]].tolist(), *(column.tolist() for column in found[1:]), strict=True))
+        assert postings == sorted(
+            posting
+            for part, (rows, owns, nears) in zip(parts, of_parts, strict=True)
+            for posting in zip(part.docs[rows].tolist(), owns.tolist(), nears.tolist(), strict=True)
+        )
+    lengths = {
+        doc: length for part in parts for doc, length in zip(part.docs.tolist(), part.lengths.tolist(), strict=True)
+    }
+    assert dict(zip(merged.docs.tolist(), merged.lengths.tolist(), strict=True)).items() <= lengths.items()
+    assert len(merged.docs) == sum(np.count_nonzero(~part.outdated) for part in parts)
+
+
+def test_a_count_takes_a_byte_where_that_is_enough():
+    packed = bm25.pack(["tram"] * 255, ["river"] * 2)
+    few = build_columns([(1, packed.own, packed.near, packed.packed)])
+    packed = bm25.pack(["tram"] * 256, ["river"] * 300)
+    many = build_columns([(2, packed.own, packed.near, packed.packed)])
+    assert [few.owns.dtype, many.owns.dtype, many.nears.dtype] == [np.uint8, np.uint16, np.uint16]
+    [found] = merge_columns([few, many]).find(np.array([bm25.code("tram")], np.uint32))
+    assert [column.tolist() for column in found] == [[0, 1], [255, 256], [0, 0]]
 
 
 def test_what_comes_is_merged_now_and_then(stores):

@@ -10,9 +10,10 @@ import pytest
 from engrain.agent.wiring.view import View
 from engrain.domain.records import Kind
 from engrain.service import Memory
+from engrain.verbs.chat_words import Tools
 from engrain.verbs.signatures import NO_DEFAULT, json_type, signature, signatures
 from engrain.verbs.table import VERBS, by_name
-from engrain.verbs.words import Kinds, Time, Tools
+from engrain.verbs.words import Kinds, Time
 
 # Methods that make views or speak to this process alone: no surface offers them.
 OF_THIS_PROCESS = set("agent caller close flush health llm_usage metrics open parts readiness reembed settings".split())

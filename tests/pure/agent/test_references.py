@@ -19,7 +19,7 @@ class ByHand:
         self.asked = []
 
     def run_after(self, seconds, work):
-        assert 0 < seconds < 1
+        assert 0 < seconds <= 1
         self.asked.append(work)
 
 
@@ -57,6 +57,16 @@ def test_nothing_is_counted_before_it_is_time_and_once_it_is_exactly_once(store,
     assert store.get(CALLER, [turns[0].id])[0].last_referenced_at == LATER
     references.add(act(LATER), turns[1:])
     assert len(workers.asked) == 2
+
+
+def test_a_flush_of_one_tenant_leaves_the_others_to_be_counted_together(store, turns):
+    references = References(store, ByHand())
+    references.add(act(LATER), turns)
+    references.flush("other")
+    assert counts(store, turns) == [0, 0]
+    references.add(act(caller=Caller(tenant_id="other", agent="aide")), turns)
+    references.flush(CALLER.tenant_id)
+    assert counts(store, turns) == [1, 1]
 
 
 def test_each_answer_is_one_call(turns):

@@ -1,7 +1,9 @@
-"""The tables of docs/ and the types of the TypeScript client, which are written from the verbs, are as these say."""
+"""The tables of docs/, the types of the TypeScript client, the newest schema and the plots are up to date."""
 
 import pytest
-from tools import generate_reference, generate_typescript
+from tools import generate_reference, generate_schema, generate_typescript
+
+from bench import plots
 
 
 @pytest.mark.parametrize("path", sorted(generate_reference.DOCS.glob("*.md")), ids=lambda path: path.name)
@@ -13,3 +15,14 @@ def test_the_tables_of_a_page_are_up_to_date(path):
 def test_the_types_of_the_typescript_client_are_up_to_date():
     for path, text in generate_typescript.files().items():
         assert path.read_text(encoding="utf-8") == text, "run: python tools/generate_reference.py"
+
+
+def test_the_newest_schema_is_what_the_revisions_make_of_an_empty_file():
+    assert generate_schema.SCHEMA.read_text(encoding="utf-8") == generate_schema.text(), (
+        "run: python tools/generate_reference.py"
+    )
+
+
+@pytest.mark.parametrize(("file", "svg"), plots.documented().items(), ids=list(plots.PLOTS))
+def test_a_plot_has_the_figures_of_its_table(file, svg):
+    assert (plots.PICTURES / file).read_text(encoding="utf-8") == svg, "run: python tools/generate_reference.py"

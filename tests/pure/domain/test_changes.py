@@ -1,16 +1,19 @@
-"""Short statements of users, the changes among them, and what these correct."""
+"""Short statements, the changes among them, and what they deny."""
+
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text import changes
-from engrain.domain.text.changes import (
+from engrain.domain.text.analysis import split_ascii
+from engrain.domain.text.dialogue import changes
+from engrain.domain.text.dialogue.changes import (
     UNSTATED,
     asks_for_present,
     describe_statement,
+    find_denied,
     find_names,
-    weigh_correction,
 )
 
 
@@ -31,6 +34,11 @@ from engrain.domain.text.changes import (
         "I put the spare key into the desk.",
         "Sunday doesn't work for Piet.",
         "The bill says 58 euros, not 62.",
+        "Our plans changed: it goes into the attic.",
+        "We moved it to Friday.",
+        "They transferred me to intensive care.",
+        "Ms. Ferreira gave us four more days.",
+        "Wait, wrong date, it is the 28th.",
     ],
 )
 def test_a_change_is_told_from_other_statements(content):
@@ -42,9 +50,18 @@ def test_other_statements_are_no_changes(content):
     assert not describe_statement(content, role="user", asking=0.0).states_change
 
 
-@given(st.from_regex(changes._CHANGE))
-def test_no_change_is_missed_for_want_of_a_hint(content):
-    assert changes._may_state_change(content)
+@pytest.mark.parametrize(
+    ("pattern", "hints"), [(changes._CHANGE, changes._CHANGE_HINTS), (changes._DENIES, changes._DENIAL_HINTS)]
+)
+@given(data=st.data())
+def test_no_change_or_denial_is_missed_for_want_of_a_hint(pattern, hints, data):
+    assert not hints.isdisjoint(split_ascii(data.draw(st.from_regex(pattern))))
+
+
+@given(st.from_regex(re.compile(changes._CHANGE.pattern, re.VERBOSE | re.IGNORECASE)))
+def test_a_change_is_told_in_letters_of_any_case(content):
+    assert changes._CHANGE.search(changes._fold_case(content))
+    assert len(changes._fold_case(content)) == len(content)
 
 
 def test_a_statement_has_the_terms_of_its_names_and_numbers():
@@ -53,13 +70,23 @@ def test_a_statement_has_the_terms_of_its_names_and_numbers():
 
 @pytest.mark.parametrize(
     ("content", "role", "asking"),
-    [("I moved.", "assistant", 0.0), ("I moved.", None, 0.0), ("Who moved?", "user", 1.0), ("now " * 41, "user", 0.0)],
+    [("I moved.", "tool", 0.0), ("I moved.", None, 0.0), ("Who moved?", "user", 1.0), ("now " * 41, "user", 0.0)],
 )
-def test_what_is_no_short_statement_of_a_user_is_not_described(content, role, asking):
+def test_what_is_no_short_statement_is_not_described(content, role, asking):
     assert describe_statement(content, role=role, asking=asking) == UNSTATED
 
 
-@pytest.mark.parametrize("query", ["Where do I live?", "Who owns billing?", "Is issue 88 fixed?", "rent"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Where do I live?",
+        "Who owns billing?",
+        "Is issue 88 fixed?",
+        "rent",
+        "How old is my dog?",
+        "How often is it mowed?",
+    ],
+)
 def test_a_question_about_the_present(query):
     assert asks_for_present(query)
 
@@ -72,18 +99,15 @@ def test_a_question_about_the_past(query):
 
 
 @pytest.mark.parametrize(
-    ("newer", "names", "asked", "weight"),
+    ("content", "denied"),
     [
-        ("rent 700", "", "rent", 2),  # what is asked for counts twice
-        ("wen left ravi", "wen", "bill", 2),  # a name of the older one
-        ("wen left", "wen", "wen", 2),  # named, and asked for
-        ("left ravi", "wen", "wen", 0),
-        ("dog", "", "rent", 0),
-        ("rent", "", "rent flat", 2),  # one word of the question is missing
-        ("rent", "", "rent flat own", 0),
+        ("The bill says 58 euros, not 62.", {"62"}),
+        ("I gave up on Bevy and rewrote it.", {"bevi"}),
+        ("Zofia can't do Mondays.", {"monday"}),
+        ("Dario left, Yuki trains me.", {"dario"}),
+        ("The rent is 900 euros.", set()),
     ],
 )
-def test_a_correction_weighs_the_terms_of_both(newer, names, asked, weight):
-    older = frozenset("wen own bill rent flat 900".split())
-    asks = {"names": frozenset(names.split()), "query_terms": frozenset(asked.split())}
-    assert weigh_correction(frozenset(newer.split()), older, **asks) == weight
+def test_what_stands_beside_a_denial_is_so_no_more(content, denied):
+    assert find_denied(content) >= denied
+    assert describe_statement(content, role="user", asking=0.0).denies == bool(denied)

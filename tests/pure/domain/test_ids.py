@@ -123,10 +123,12 @@ def test_several_ids_are_the_next_ones_of_their_moment(moment, count):
     assert all(is_id(id_) for id_ in made)
 
 
-def test_several_ids_carry_into_the_digits_before_the_last_hyphen():
-    """As if what the source gave out last ended on the last that twelve hexadecimal digits hold, but for two."""
-    source = IdSource(lambda: EPOCH)
-    source._last = (1 << 90) + (1 << 48) - 3
-    made = source.several(5)
-    assert [id_[-12:] for id_ in made] == ["fffffffffffe", "ffffffffffff", *(f"{place:012x}" for place in range(3))]
+def test_several_ids_begin_anew_where_the_digits_after_the_last_hyphen_do_not_suffice():
+    """As if what the source gave out last ended on the last but two that twelve hexadecimal digits hold."""
+    source = IdSource(lambda: EPOCH + timedelta(days=1))
+    first = source()
+    source._tail = (1 << 48) - 3
+    made = [first, source(), *source.several(5), source()]
+    assert made[1][-12:] == "fffffffffffe"
     assert all(earlier < later for earlier, later in pairwise(made))
+    assert all(is_id(id_) for id_ in made)

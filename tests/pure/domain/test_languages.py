@@ -124,3 +124,19 @@ def test_a_fact_of_english_relations_has_the_stems_of_its_content():
     assert set(terms("¿De qué color es el gato?")) & set(own_terms(stored))
     assert set(terms("live")) & set(own_terms(stored))
     assert set(terms("gatos")) <= set(own_terms(episode("Quiero dos gatos.")))
+
+
+@pytest.mark.parametrize(
+    ("text", "looked_up"),
+    [
+        ("What may I not eat?", ["eat"]),
+        ("May we park here?", ["park"]),
+        ("What must Ben bring?", ["ben", "bring"]),
+        ("Where did I go in May?", ["go", "may"]),
+        ("in May I moved", ["may", "move"]),
+        ("what happened since May 2024", ["happen", "sinc", "may", "2024"]),
+        ("might", ["might"]),
+    ],
+)
+def test_modal_verbs_of_a_question_are_no_terms_and_a_month_is(text, looked_up):
+    assert lookup_terms(text) == looked_up

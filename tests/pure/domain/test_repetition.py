@@ -8,10 +8,10 @@ from engrain.domain.text.analysis import terms
 from engrain.domain.text.repetition import (
     describe_repetition,
     hash_words,
-    is_non_answer,
     mark_echoes,
     measure_repetition,
     repeat_key,
+    says_nothing,
     says_the_same,
 )
 
@@ -25,7 +25,7 @@ def key(content, *, role="user", speaker=None):
 
 def echoes(content, query=QUERY, *, role="user"):
     found = describe_repetition(content, role=role, speaker=None)
-    return found.is_non_answer or mark_echoes([found.question_terms], terms(query)) == [True]
+    return found.says_nothing or mark_echoes([found.question_terms], terms(query)) == [True]
 
 
 def repetition(content, query):
@@ -64,6 +64,13 @@ def test_turns_that_say_the_same_have_one_key(one, other):
 )
 def test_turns_that_say_different_things_have_two_keys(one, other):
     assert key(one) != key(other)
+
+
+@pytest.mark.parametrize("content", ["ok thanks", "Haha, that sounds lovely!", "Good morning!"])
+def test_small_talk_says_nothing_whoever_says_it(content):
+    assert says_nothing(content, role="user")
+    assert says_nothing(content, role="assistant")
+    assert echoes(content, "Where is the tram?")
 
 
 def test_statements_of_two_speakers_are_two_things_and_a_question_is_one():
@@ -119,7 +126,15 @@ def test_a_statement_is_never_an_echo_of_a_person(content, query):
         "I\u2019m sorry, but I don\u2019t know your cat\u2019s name. If you tell me, I'll remember it!",
         "I don't have any information about your cat.",
         "I have no record of that. Could you tell me?",
+        "I have no VAT number for Hydrotec.",
+        "I'm afraid I can't see your warranty here.",
+        "I don't have a price for that, sorry.",
+        "Nobody has told me which piece it is.",
+        "Sorry, I don't.",
+        "No, that hasn't come up.",
         "You haven't told me your cat's name yet.",
+        "I don't think you've told me your seat.",
+        "I don't believe anybody mentioned it.",
         "I'm not sure what your blood type is.",
         "There is no information about your blood type in my memory.",
         "Your cat's name has not been mentioned.",
@@ -129,9 +144,9 @@ def test_a_statement_is_never_an_echo_of_a_person(content, query):
     ],
 )
 def test_an_assistant_that_does_not_know_says_nothing(content):
-    assert is_non_answer(content, role="assistant")
+    assert says_nothing(content, role="assistant")
     assert echoes(content, "What is my blood type?", role="assistant")
-    assert not is_non_answer(content, role="user")
+    assert not says_nothing(content, role="user")
 
 
 @pytest.mark.parametrize(
@@ -139,15 +154,17 @@ def test_an_assistant_that_does_not_know_says_nothing(content):
     [
         "Your cat is called Miso.",
         "I don't know her surname, but your sister is called Ana.",
+        "I don't think you told me to book the aisle seat, you wanted the window.",
         "I don't know her surname, but nobody calls her Ana.",
         "I don't know yet. It could be the voucher.",
         "I don't have a cat, I am a program.",
+        "We have no blue ones.",
         "I remember that you don't eat meat.",
         "You said that you know Rust.",
     ],
 )
 def test_an_assistant_that_tells_something_says_something(content):
-    assert not is_non_answer(content, role="assistant")
+    assert not says_nothing(content, role="assistant")
 
 
 def test_repetition_is_the_share_of_a_question_that_the_query_has():

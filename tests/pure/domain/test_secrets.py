@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.secrets import SECRET_KINDS, apply_policy, find_secrets
+from engrain.domain.text.secrets import SECRET_KINDS, apply_policy, find_secrets, may_hold_secret
 from engrain.errors import InvalidInput
 
 RANDOM = "a8Fk2Lq9Zx7Vb3Nm5Tg1Hj6Rw4Yc0PdSeUi"
@@ -203,6 +203,32 @@ def test_what_is_stored_has_no_secret_but_what_a_person_tells(text, stored):
     else:
         with pytest.raises(InvalidInput, match=r"holds a secret \((api key|private key|url password|card|password)"):
             apply_policy(text, "refuse")
+
+
+PIECES = [
+    "ghp_",
+    "sk-",
+    "AKIA",
+    "SG.",
+    "eyJ",
+    "hf_",
+    "pwd",
+    "pass",
+    "key",
+    "ID",
+    ".eyJ",
+    ":",
+    "=",
+    " is ",
+    " \u0131s ",
+    "://",
+]
+PIECES += ["-----BEGIN PRIVATE KEY-----", "4111 1111", " 1111 1111", "\u0664111111111111111", RANDOM, "\u212aey", "@x"]
+
+
+@given(st.lists(st.sampled_from([*PIECES, *itertools.chain(*PLANTED.values())]), max_size=6).map("".join))
+def test_a_text_that_is_not_looked_through_holds_no_secret(text):
+    assert may_hold_secret(text) or not find_secrets(text)
 
 
 @given(st.text())

@@ -23,6 +23,24 @@ from engrain.domain.text.small_talk import is_about_speaker, is_small_talk
         "Vielen Dank",
         "do it",
         "Thanks coach",
+        "lol ok",
+        "That sounds lovely!",
+        "That's great to hear!",
+        "Congrats, have fun!",
+        "np",
+        "I'm good, thanks!",
+        "you too!",
+        "Na, wie geht's?",
+        "Mir geht's gut, danke",
+        "Schönes Wochenende!",
+        "Hola, ¿qué tal?",
+        "Salut, ça va ?",
+        "Grazie, anche a te",
+        "Tudo bem?",
+        "Добрый день!",
+        "你好",
+        "ありがとうございます",
+        "안녕하세요",
     ],
 )
 def test_greetings_thanks_and_nods_are_small_talk(text):
@@ -44,6 +62,12 @@ def test_greetings_thanks_and_nods_are_small_talk(text):
         "good morning " * 20,
         "yes, the blue one",
         "see you in Porto",
+        "That is my car",
+        "that works on Linux",
+        "enjoy jazz",
+        "I'm good at chess",
+        "Wie geht es Klara?",
+        "wait for the plumber",
     ],
 )
 def test_what_asks_or_says_something_is_none(text):
@@ -52,7 +76,18 @@ def test_what_asks_or_says_something_is_none(text):
 
 @pytest.mark.parametrize(
     ("text", "about"),
-    [("What's my address?", True), ("I'm tired", True), ("may we call", True), ("Tell me a joke", False), ("", False)],
+    [
+        ("What's my address?", True),
+        ("I'm tired", True),
+        ("may we call", True),
+        ("What do you know about me?", True),
+        ("Tell me what you remember about us", True),
+        ("what do you remember so far?", True),
+        ("Tell me a joke", False),
+        ("What do you know about Mongolia?", False),
+        ("Write a poem for me", False),
+        ("", False),
+    ],
 )
 def test_the_first_person_is_told(text, about):
     assert is_about_speaker(text) is about

@@ -19,7 +19,7 @@ PLAIN = Calibration(intercept=-2.0, score=2.0, cover=2.0)
 def hit(score: float, *matched: str, channel: str = "vector") -> Hit:
     share = Contribution(channel=channel, rank=1, raw=score, weight=1.0, value=score)
     why = Explanation(preset="engrain", contributions=(share,), matched_terms=matched)
-    return Hit(score=score, memory=episode("tram"), why=why)
+    return Hit(score=score, memory=episode("ferry"), why=why)
 
 
 def about(*terms: str) -> Question:
@@ -96,3 +96,45 @@ def test_a_question_about_what_no_statement_names_has_less_evidence():
     assert logit("cde") == pytest.approx(-2.0)  # one unknown name is enough
     assert logit("abde") == pytest.approx(-1.0)
     assert logit("ab") == pytest.approx(-2.0)  # at most two things
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "is_met"),
+    [
+        ("Any allergies?", "I'm allergic to peanuts.", True),  # of one family
+        ("What is my salary?", "I earn 61,000 a year.", True),  # of one meaning
+        ("Where is the internet router?", "The interview went well.", False),
+        ("What is Ana's birthday?", "Ana was born in May.", True),
+        ("What is Ana's birthday?", "Ana likes jazz.", False),
+    ],
+)
+def test_a_question_is_met_by_other_words_for_what_it_asks(query, said, is_met):
+    fit = Calibration(intercept=0.0, cover=1.0, unmet=-5.0)
+    question = Question.parse(query)
+    why = Explanation(preset="engrain", contributions=(), matched_terms=tuple(question.names & {"ana"}))
+    chance, _ = assess(fit, [Hit(score=1.0, memory=episode(said), why=why)], question)
+    assert (chance > 0.7) is is_met
+
+
+def test_what_is_asked_of_a_speaker_is_met_by_what_that_speaker_says_or_is_told_of():
+    """Statements of others about themselves, such as an allergy, are no evidence."""
+    fit = Calibration(intercept=0.0, cover=2.0, unmet=-2.0)
+    question = Question.parse("What is allergic to?", whole_terms=("yuki", "allerg"))
+    assert question.speakers == {"yuki"}
+    chances = [assess(fit, [hit(0.5, *matched)], question)[0] for matched in [("yuki", "allerg"), ("allerg",)]]
+    assert chances == pytest.approx([1 / (1 + math.exp(-2.0)), 1 / (1 + math.exp(2.0))])
+    assert assess(fit, [hit(0.5, "allerg"), hit(0.4, "yuki")], question)[0] == pytest.approx(chances[1])
+    assert assess(fit, [hit(0.5, "allerg")], Question.parse("Who is allergic?"))[0] == pytest.approx(chances[0])
+
+
+def test_a_question_in_the_words_of_a_chat_asks_for_its_thing_alone():
+    assert Question.parse("whats my locker code").topic == {"locker", "code"}
+    assert Question.parse("On which day is the dinner?").topic == {"dinner"}
+
+
+def test_what_is_asked_of_a_name_is_met_by_what_is_said_of_it():
+    fit, question = Calibration(intercept=0.0, cover=0.0, unmet=-2.0), Question.parse("When is Ana's birthday?")
+    apart = [hit(0.5, "ana"), hit(0.4, "birthday")]
+    assert assess(fit, apart, question)[0] == pytest.approx(1 / (1 + math.exp(2)))
+    assert assess(fit, [*apart, hit(0.3, "ana", "birthday")], question)[0] == pytest.approx(0.5)
+    assert assess(fit, [hit(0.5, "ana")], Question.parse("Who is Ana?"))[0] == pytest.approx(0.5)

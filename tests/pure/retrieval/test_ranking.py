@@ -1,5 +1,6 @@
 import math
 from datetime import timedelta
+from functools import partial
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Explanation
-from engrain.domain.text.changes import describe_statement
+from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.retrieval import ranking
 from engrain.retrieval.candidates import Share, explain_rows
 from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals
@@ -41,9 +42,7 @@ def listed(scores):
 
 
 def judged(scores, known, weights, text="Which tram?", spans=()):
-    def judging(so_far):
-        return RankingInput(now=NOON, text=text, speakers=["Ana"], spans=spans, traits=as_table(known), scores=so_far)
-
+    judging = partial(RankingInput, now=NOON, text=text, speakers=["Ana"], spans=spans, traits=as_table(known))
     shares = add_signals([listed(scores)], weights, judging)
     return dict(zip(sorted(scores), explain_rows(shares, range(len(scores))), strict=True))
 
@@ -222,17 +221,57 @@ def test_of_two_changes_the_newest_stands_above():
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
-        (RENT, stated("The rent is 700 euros.", 1)),  # states no change
+        (stated("I am a vegetarian."), stated("I am a vegan.", 1)),  # states no change
         (RENT, stated("The dog is called Rex now.", 1)),  # of something else
         (RENT, stated("The rent is 700 euros now.", -1)),  # before it
-        (RENT, stated("The rent is 700 euros now.", 1, role="assistant")),
+        (RENT, stated("The rent is lower now.", 1)),  # by no number
+        (stated("I am a vegetarian."), stated("You are no vegetarian now.", 1, role="assistant")),
+        (RENT, stated("The rent is 700 euros now.", 1, role="tool")),
         (RENT, stated("Is the rent 700 euros now?", 1, asking=1.0)),
         (RENT, stated("The rent is 700 euros now. " + "And more of it. " * 10, 1)),
-        (stated("The rent is 900 euros.", role="assistant"), CUT),
     ],
 )
 def test_nothing_else_gains_by_a_change(older, newer):
     assert corrected({1: older, 2: newer}) == {}
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (RENT, stated("The rent is 700 euros.", 1)),  # another number for the same
+        (RENT, stated("The rent is 700 euros now.", 1, role="assistant")),
+        (stated("The rent is 900 euros.", role="assistant"), CUT),
+    ],
+)
+def test_another_number_and_what_an_assistant_states_change_what_was_said(older, newer):
+    assert corrected({1: older, 2: newer}) == {2: (0.9, 0.201)}
+
+
+def test_what_an_assistant_said_again_is_corrected_with_it():
+    known = {1: RENT, 2: CUT, 3: stated("900 euros.", 0.5, role="assistant")}
+    assert corrected(known, scores={1: 0.8, 2: 0.7, 3: 0.9}) == {2: (0.9, 0.201)}
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("When is the exam?", {2: -0.3, 3: -0.3, 4: -0.3}),
+        ("When was the exam?", {3: -0.3}),
+        ("When is the exam that Ana takes?", {}),
+        ("What is the exam?", {3: -0.3}),
+        ("Is the exam hard?", {}),
+    ],
+)
+def test_what_cannot_answer_loses(text, lost):
+    """A turn that only asks, and a statement without the kind of value that is asked for."""
+    known = {
+        1: stated("The exam is on the 28th."),
+        2: stated("The exam is hard."),
+        3: stated("Hard?", asking=1.0),
+        4: stated("The exam."),
+    }
+    found = judged({1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}, known, {"answer": 0.3}, text)
+    assert {ref: share.value for ref in known if (share := gained(found, ref, "answer"))} == lost
 
 
 def test_a_change_that_is_far_from_the_question_gains_nothing():

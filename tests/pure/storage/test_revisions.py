@@ -36,6 +36,14 @@ FROZEN = {
     ("mem_010", "postgres"): "54dd8f194426f4f008a37a3c8a40e5ce210adbb9fcdf6b571611d15780c6fba2",
     ("mem_011", "sqlite"): "4aa765ebf7db348a77107321db96f4053d02c78f366fc6550cf2dd8a79cf0bbe",
     ("mem_011", "postgres"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ("mem_012", "sqlite"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ("mem_012", "postgres"): "5a5921182ae794e3b3a33397f0be61caa5fe9d6f34798f3b09b2b605bf5550b7",
+    ("mem_013", "sqlite"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ("mem_013", "postgres"): "c49f66bb2fbb7aedef4ba5a46e75bd5e3c241facb93c8d35cc5d871698035322",
+    ("mem_014", "sqlite"): "aecb734e37145734dda53cd13cd7a4269f2f8a18ace8666c094173dfdfd79b4b",
+    ("mem_014", "postgres"): "b1f095615ce8cfba9af5a81953a82e17e503533f316a14db5bfb646644928b53",
+    ("mem_015", "sqlite"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ("mem_015", "postgres"): "a52dfe3d2c255c2246c2ea9ab834d6dcc97486159b6ccf4cbb02697769b69614",
 }
 
 

@@ -281,7 +281,7 @@ def test_killed_in_the_middle_it_leaves_what_was_there_before(tmp_path, file, ki
             while child.told() != "done":
                 child.go_on()
         assert memory.agent("ana").recall("Older, and to be replaced.", preset="keyword").hits == ()
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
     if url is not None:
         server().drop_database(url)
 
@@ -331,4 +331,4 @@ def test_no_room_for_a_restore_leaves_the_memory_as_it_was(tmp_path, file):
     assert ran.stdout.strip() == "DatabaseFull", ran.stderr
     with opened(location) as memory:
         assert everything(memory) == there
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()

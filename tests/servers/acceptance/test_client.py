@@ -25,7 +25,7 @@ from engrain.errors import (
     UnusableBackup,
 )
 from tests.support.cutting_proxy import CuttingProxy
-from tests.support.engrain import EngrainServer
+from tests.support.engrain import EngrainServer, keyed_server
 from tests.support.ports import free_port
 from tests.support.postgres import server as database_server
 
@@ -54,21 +54,16 @@ def local(tmp_path):
 @pytest.fixture
 def keyed(tmp_path):
     """A server that asks for keys, and the keys of some callers."""
-    path = tmp_path / "memory.db"
-    with Memory.open(path, settings={**NO_EMBEDDER, "tenant": "acme"}) as memory:
-        keys = {
-            "admin": memory.keys.create(role="admin").secret,
-            "reader": memory.keys.create(role="reader").secret,
-            "ana": memory.keys.create(role="writer", agent="butler", user="ana").secret,
-        }
-    with EngrainServer(path, "--keys", TENANT="acme") as server:
+    described = {name: {"role": name} for name in ("admin", "reader")}
+    described["ana"] = {"role": "writer", "agent": "butler", "user": "ana"}
+    with keyed_server(tmp_path / "memory.db", tenant="acme", **described) as (server, keys):
         yield server.address, keys
 
 
 @pytest.fixture
 def proxy(server):
     """A proxy before the server that can lose the answer to what has a content."""
-    with CuttingProxy(server.port, at=b'"content"') as proxy:
+    with CuttingProxy(server.port, at=b'"content"', end=b"") as proxy:
         proxy.is_delivered = True
         yield proxy
 

@@ -16,7 +16,7 @@ TEA = {"subject": "Ana", "predicate": "drinks", "content": "green tea in the mor
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def memory(request, tmp_path):
-    location = tmp_path / "memory.db" if request.param == "sqlite" else server().new_database()
+    location = tmp_path / "memory.db" if request.param == "sqlite" else server().new_database(has_schema=True)
     with Memory.open(location, settings=OFF, clock=Clock(seconds=1)) as memory:
         yield memory
 

@@ -35,7 +35,7 @@ def place(tmp_path):
     def new(kind):
         if kind == "sqlite":
             return str(tmp_path / f"{len(list(tmp_path.iterdir()))}.db")
-        made.append(server().new_database())
+        made.append(server().new_database(has_schema=True))
         return made[-1]
 
     yield new
@@ -101,13 +101,13 @@ def test_a_copy_says_and_answers_the_same_and_goes_on_from_there(place, source_k
         marks = [row for row in copied.pop("memory_metadata") if row["tenant_id"]]
         assert marks == before.pop("memory_metadata")
         assert copied == before
-        assert written.health().problems == ()
+        assert written.health(thorough=True).problems == ()
         assert written.unembedded(9) == []
     with memory_of(target) as memory:
         same(source.answers, answers(memory))
         for (tenant, name), erased in zip(AGENTS, source.ids, strict=True):
             goes_on(memory, tenant, name, erased)
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
 
 
 def goes_on(memory, tenant, name, erased):
@@ -163,7 +163,7 @@ def test_killed_anywhere_it_goes_on_where_it_stopped(place, large, kind, lines):
     )
     with memory_of(target) as memory:
         same(large.answers, answers(memory))
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
 
 
 class StoppedError(Exception):
@@ -197,7 +197,7 @@ def test_an_unfinished_copy_may_be_searched_and_is_completed_all_the_same(place,
     assert copied(large.location, target).differing == ()
     with memory_of(target) as memory:
         same(large.answers, answers(memory))
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

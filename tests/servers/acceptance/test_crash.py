@@ -45,7 +45,7 @@ COUNTED = """
 def check_whole(path):
     """Index, totals and rows agree; turns count up without a gap; each place has had one truth after the other."""
     with opened(path) as memory:
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
     assert sorted(rows(path, TOTALS)) == sorted(rows(path, COUNTED))
     turns = defaultdict(list)
     for session, turn in rows(path, "SELECT session, turn FROM episodes ORDER BY doc"):
@@ -206,7 +206,7 @@ def test_vectors_that_were_being_made_are_made_later(tmp_path, peaceful, seed):
     acknowledged(path, "embed", peaceful.export, count=random.Random(f"embed {seed}").randint(1, 8))
     check_whole(path)
     with opened(path) as memory:
-        health = memory.health()
+        health = memory.health(thorough=True)
         assert health.embedded + health.waiting == health.memories == TURNS
     assert answers(path, vectors=True) == peaceful.answers_with_vectors
 

@@ -219,7 +219,7 @@ def test_without_a_name_finder_a_night_is_skipped(tmp_path):
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_spellings_heard_at_once_in_two_places_are_all_kept(tmp_path, kind):
     """Each adds what it heard to the aliases there are by then, not to those it knew."""
-    location = tmp_path / "m.db" if kind == "sqlite" else server().new_database()
+    location = tmp_path / "m.db" if kind == "sqlite" else server().new_database(has_schema=True)
     called = [f"p{number}" for number in range(24)]
     spelt = {"embedder": "none", "settings": {"entities": {"link": "fast"}}}
     with Memory.open(location, **spelt) as one, Memory.open(location, **spelt) as two:

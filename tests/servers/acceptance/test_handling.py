@@ -151,3 +151,41 @@ def test_what_a_user_says_is_kept_with_that_user_and_cannot_make_others_forget(o
     assert shared.id not in ids(bo.handle("forget everything about refunds").suggestion.memories)
     assert ids(bo.handle("forget that").suggestion.memories) != {shared.id}
     assert ids(ana.handle("forget that").suggestion.memories) == {rule.id}
+
+
+def test_words_that_say_more_than_their_fact_are_kept_too_and_forgotten_with_it(opened):
+    agent = opened().agent("aide", session="monday", user="ana")
+    fact = agent.handle("I moved to Lund last week with my sister.").kept
+    said = agent.get(fact.source_episode_id)
+    assert (fact.content, said.content) == ("Lund", "I moved to Lund last week with my sister.")
+    assert ids(agent.handle("forget that").suggestion.memories) == {fact.id, said.id}
+
+
+def test_a_user_speaks_two_languages_of_one_home(opened):
+    agent = opened(forget="do").agent("aide", session="monday", user="jonas")
+    for said, home in (("I live in Leipzig.", "Leipzig"), ("Ich bin nach Dresden gezogen.", "Dresden")):
+        agent.handle(said)
+        assert [fact.content for fact in agent.facts("user", "lives in")] == [home]
+    agent.handle("Meine Schwester ist nach Berlin gezogen.")
+    assert [fact.content for fact in agent.facts("user", "lives in")] == ["Dresden"]
+    agent.observe("Mein Blutdruck war zu hoch.")
+    [gone] = agent.handle("Vergiss, was ich über meinen Blutdruck gesagt habe.").forgotten
+    assert gone.content == "Mein Blutdruck war zu hoch."
+
+
+def test_everything_is_what_is_remembered_of_this_user(opened):
+    memory = opened()
+    ana, bo = (memory.agent("aide", session="monday", user=name) for name in ("ana", "bo"))
+    known = {ana.observe("My cat is Miso.").id, ana.handle("I live in Lisbon.").kept.id}
+    bo.observe("I live in Porto.")
+    ana.remember("open on Sundays", subject="shop", predicate="is", scope="global")
+    assert ids(ana.handle("Forget everything you know about me.").suggestion.memories) == known
+
+
+def test_the_turn_of_a_fact_is_linked_to_whom_it_names(location, clock):
+    settings = {"entities": {"link": "fast"}}
+    with Memory.open(location, embedder=WordEmbedder(), clock=clock, settings=settings) as memory:
+        agent = memory.agent("aide", session="monday")
+        office = agent.entities.create("office@lund.example", "email")
+        kept = agent.handle("I moved to Lund, write to office@lund.example.").kept
+        assert ids(agent.entities.profile(office.id).episodes) == {kept.source_episode_id}

@@ -34,7 +34,7 @@ def test_importing_twice_adds_nothing(tmp_path, kind):
             again = ana.import_file(SAMPLES / name)
             assert (again.added, again.entities, again.present) == (0, 0, first[name].added)
         assert everything(memory) == there
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
 
 
 def test_a_graph_is_in_the_registry_and_its_facts_are_about_whom_they_name(tmp_path):
@@ -149,7 +149,7 @@ def test_an_export_is_read_back_and_says_the_same(tmp_path, kind):
         assert any(line.get("supersedes_id") for line in second)
         assert zoe.notes.recall("shopping").content == "Buy olives and bread."
         assert zoe.import_file(tmp_path / "ana.jsonl").added == 0
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
 
 
 def test_kinds_choose_what_is_exported(tmp_path):

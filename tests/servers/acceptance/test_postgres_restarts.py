@@ -12,7 +12,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.stores import PostgresStore
 
 WRITERS = 3
-BETWEEN = 25  # acknowledged writes of each writer before the server goes, and after it is back
+BETWEEN = 10  # acknowledged writes of each writer before the server goes, and after it is back
 PATIENCE_S = 120.0
 
 

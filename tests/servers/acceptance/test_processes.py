@@ -31,7 +31,7 @@ def check_turns(path):
 def check_kept_and_gone(path, kept, gone):
     with opened(path) as memory:
         memory.flush()
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
         agent = memory.agent(AGENT)
         for id_ in kept:
             content = agent.get(id_).content

@@ -31,7 +31,7 @@ def place(tmp_path):
     made = []
 
     def new(kind):
-        location = str(tmp_path / f"{len(made)}.db") if kind == "sqlite" else server().new_database()
+        location = str(tmp_path / f"{len(made)}.db") if kind == "sqlite" else server().new_database(has_schema=True)
         made.append(location)
         filled(location)
         return location

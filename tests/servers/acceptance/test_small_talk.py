@@ -73,3 +73,16 @@ def test_a_question_that_memories_answer_has_the_block_of_before(aide):
     assert block.evidence == "strong"
     assert "## What is known" in block.text
     assert "## About the user" not in block.text
+
+
+def test_small_talk_that_was_stored_is_no_hit_and_takes_no_room(aide):
+    said = aide.observe("The zoo opens at nine.", session="talk", speaker="Ana")
+    aide.observe("haha, sounds lovely!", session="talk", role="assistant")
+    aide.observe("ok thanks, zoo", session="talk", speaker="Ana")
+    aide.observe("ok thanks", session="talk", speaker="Ana")
+    hits = [hit.memory.content for hit in aide.recall("What did Ana say about the zoo?", limit=50)]
+    assert hits[0] == said.content
+    assert not {"haha, sounds lovely!", "ok thanks"}.intersection(hits)
+    text = aide.context("What did Ana say about the zoo?").text
+    assert said.content in text
+    assert "lovely" not in text

@@ -21,3 +21,14 @@ def test_a_name_that_no_memory_has_halves_the_evidence_at_least(assistant):
     assert unknown.hits[0].memory.id == known.hits[0].memory.id
     assert known.evidence == "strong"
     assert unknown.evidence_score < known.evidence_score / 2
+
+
+def test_what_another_speaker_said_of_themselves_halves_the_evidence_at_least(location):
+    with Memory.open(location) as memory:
+        flat = memory.agent("flat", session="kitchen")
+        flat.observe("I'm allergic to cats, so no pets in here.", role="user", speaker="Dario")
+        flat.observe("My shelf in the fridge is the top one.", role="user", speaker="Yuki")
+        memory.flush()
+        known, unknown = (flat.recall(f"What is {name} allergic to?") for name in ("Dario", "Yuki"))
+        assert known.evidence == "strong"
+        assert unknown.evidence_score < known.evidence_score / 2

@@ -261,4 +261,4 @@ def test_two_sweeps_at_once_write_each_transition_once(location):
             counts = list(threads.map(swept, [one, other]))
         assert sum(counts) == len(made)
         assert len(one.events(CALLER, event_type="fact_expired")) == len(made)
-        assert one.health().problems == ()
+        assert one.health(thorough=True).problems == ()

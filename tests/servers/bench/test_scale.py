@@ -1,56 +1,71 @@
-"""The distribution statements, and the suite in one prepared database: as far as it goes without a cluster."""
+"""Statements in parts, as a cluster runs them: on one server they do what the whole ones do.
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+Some tests of the conformance suite, on such a store. `make test-citus` runs the whole suite on a cluster.
+"""
+
+from dataclasses import replace
 
 import pytest
 
-from bench.scale import distribution
-from engrain.storage.postgres.schema import OUR_TABLES
+from engrain.storage.postgres.citus import distribution
+from engrain.storage.postgres.citus.statements import CITUS_STATEMENTS
+from engrain.storage.postgres.statements import STATEMENTS
+from tests.servers.conformance import test_store_erase as erase
+from tests.servers.conformance import test_store_jobs as jobs
+from tests.servers.conformance import test_store_put as put
+from tests.servers.conformance import test_store_runs as runs
+from tests.servers.conformance import test_store_undo as undo
+from tests.servers.conformance import test_store_versions as versions
 from tests.support.postgres import server
+from tests.support.stores import PostgresStore
+from tests.support.wiped import fresh_store
 
-ROOT = Path(__file__).parents[3]
+# What asks the nodes of a cluster.
+_OF_CLUSTERS = ("size",)
+_SUITE = (
+    lambda store: erase.test_what_is_told_of_an_erased_memory_is_that_it_was_and_a_digest(store, "episode"),
+    jobs.test_old_jobs_are_removed_but_never_the_last_firing_of_a_schedule,
+    put.test_turns_count_up_in_each_session_of_each_scope_and_tenant,
+    put.test_several_turns_lend_each_other_their_words_at_once,
+    put.test_a_forgotten_turn_keeps_its_number,
+    runs.test_what_killed_its_workers_can_be_tried_once_more_by_hand,
+    undo.test_what_somebody_withdrew_since_stays_so_and_what_it_superseded_comes_back,
+    versions.test_searches_are_served_from_the_old_vectors_until_the_switch_and_from_the_new_after,
+    versions.test_vectors_of_retired_versions_are_removed_bit_by_bit_and_no_others,
+)
 
 
-def run(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", *arguments],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.fixture(scope="module")
+def ran():
+    """The names of the statements that were run in parts."""
+    return set()
 
 
-def test_every_table_is_distributed_once_and_beside_the_first():
-    made = [statement for statement in distribution.statements("engrain") if "create_distributed_table" in statement]
-    assert sorted(each.split("'")[1] for each in made) == sorted(OUR_TABLES)
-    assert all("'tenant_id'" in each for each in made)
-    assert [each.endswith("colocate_with => 'episodes')") for each in made] == [False, *[True] * (len(made) - 1)]
+@pytest.mark.parametrize("test", _SUITE, ids=lambda test: test.__name__)
+@pytest.mark.parametrize("sizes", [{}, {"narrow": 0, "read_all": 0, "scan_all": 0}], ids=["small", "large"])
+def test_in_parts_the_suite_holds(test, sizes, ran):
+    def noted(name, compose):
+        def run(tx, **values):
+            ran.add(name)
+            return compose(tx, **values)
+
+        return run
+
+    named = {**CITUS_STATEMENTS.named, **{name: STATEMENTS.named[name] for name in _OF_CLUSTERS}}
+    composed = {name: noted(name, compose) for name, compose in CITUS_STATEMENTS.composed.items()}
+    with fresh_store(**sizes) as store:
+        store.store.backend.statements = replace(CITUS_STATEMENTS, named=named, composed=composed)
+        test(store)
+        assert store.health().problems == ()
+
+
+def test_every_statement_in_parts_was_run(ran):
+    assert CITUS_STATEMENTS.composed.keys() - ran <= {"remove_vectors", "along_indexes"}
 
 
 def test_plain_postgres_is_no_cluster():
-    url = server().new_database()
-    with pytest.raises(distribution.NotACluster):
-        distribution.distribute(url)
-    ran = run("bench.scale", url)
-    assert (ran.returncode, "CREATE EXTENSION citus" in ran.stderr) == (2, True)
-
-
-def test_the_statements_are_printed_without_a_server():
-    ran = run("bench.scale", "postgresql://nobody@nowhere:1/some", "--statements")
-    assert ran.returncode == 0
-    assert ran.stdout.splitlines()[0] == "ALTER DATABASE \"some\" SET citus.propagate_set_commands = 'local';"
-
-
-def test_the_suite_runs_in_prepared_databases():
-    """As on a cluster: by their owner, who is no superuser, one store after another."""
-    urls = [server().new_database() for _ in range(2)]
-    suite = ["pytest", "-q", "tests/servers/conformance/test_store_entities.py", "-k", "postgres and not large"]
-    ran = run(*suite, ENGRAIN_TEST_DATABASES=" ".join(urls))
-    assert ran.returncode == 0, ran.stdout[-2_000:]
-    assert "passed" in ran.stdout
+    url = server().new_database(has_schema=True)
+    store = PostgresStore(url)
+    assert store._connections.read(None, distribution.count_nodes) == 0
+    assert not store._connections.is_cluster
+    store.close()

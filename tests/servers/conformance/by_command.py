@@ -142,7 +142,7 @@ BESIDES = {
         if verb.command_name is not None and is_beside(f"memory.{verb.name}" if verb.owner == "memory" else verb.name)
     },
 }
-OF_EVERY_COMMAND = frozenset({"--db", "--agent", "--user", "--tenant", "--config", "--json", "--help", "-h"})
+OF_EVERY_COMMAND = frozenset({"--db", "--agent", "--user", "--tenant", "--config", "--key", "--json", "--help", "-h"})
 
 
 def offered() -> Iterator[tuple[str, tuple[str, ...], frozenset[str]]]:

@@ -26,7 +26,8 @@ def random_rows(seed: int, count: int) -> np.ndarray:
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(0, 70))
 def test_the_nearest_come_first_with_their_exact_cosines(backend, seed, count, limit):
-    rows, query = random_rows(seed, count), random_rows(seed + 1, 1)[0]
+    """Of the vectors as they are stored, in half precision."""
+    rows, query = random_rows(seed, count).astype(np.float16).astype(np.float32), random_rows(seed + 1, 1)[0]
     with backend.fresh() as store:
         stored = put(store, [episode(f"Number {place}.") for place in range(count)])
         vectors = dict(zip([each.id for each in stored], rows, strict=True))

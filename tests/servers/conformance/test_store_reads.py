@@ -83,6 +83,7 @@ def test_traits_say_what_a_ranking_weighs(store):
             words=hash_words("One."),
             speaker="Ben",
             importance=7.5,
+            statement="One.",
         ),
         stored[1].id: Traits(
             **{**of_turns, "id": stored[1].id, "scope": "aide", "role": "user", "referenced_at": LATER},
@@ -267,6 +268,7 @@ def test_health_of_a_used_store_is_sound(store):
     assert health.problems == ()
     assert (health.indexed, health.embedded, health.waiting) == (10, 3, 7)
     assert health.embedder == "test:axes"
+    assert store.health(thorough=False) == health
 
 
 def test_closing_twice_is_closing_once(store):

@@ -393,6 +393,7 @@ def test_a_session_waits_while_any_of_its_episodes_does(store):
     friday = PendingSession(session="friday", first_seen_at=NOON - hour, episodes=1)
     monday = PendingSession(session="monday", first_seen_at=NOON, episodes=2)
     assert store.pending_sessions(CALLER, NIGHT) == [friday, monday]
+    assert store.pending_sessions(CALLER, NIGHT, most=1) == [friday]
     ours = replace(monday, first_seen_at=NOON - 2 * hour, episodes=3)
     assert store.pending_sessions(team, NIGHT) == [ours, friday]
     assert store.pending_sessions(CALLER, NIGHT, exclude=["friday"]) == [monday]

@@ -4,8 +4,11 @@ The words of the keyword index are outside of it, since no GIN index is used beh
 """
 
 import json
+import os
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 
 import psycopg
 import pytest
@@ -22,7 +25,7 @@ from engrain.storage.postgres.connections import Connections
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.statements import STATEMENTS
 from tests.servers.leaks.hearing import said
-from tests.servers.leaks.store_probes import READS, SEARCHES, Reader
+from tests.servers.leaks.store_probes import READS, SEARCHES, Reader, answers_in_one_snapshot
 from tests.servers.leaks.world import CANARY, READ_AT, Append, live, sees
 from tests.servers.leaks.worlds import make_world
 from tests.support.postgres import server
@@ -30,6 +33,11 @@ from tests.support.sample_search import vector_of
 from tests.support.wiped import fresh_store
 
 SEEDS = range(2)
+# A statement that names no tenant is one of every node, which Citus refuses where it joins tables.
+_IS_CLUSTER = "ENGRAIN_TEST_CITUS" in os.environ
+of_one_server = pytest.mark.skipif(_IS_CLUSTER, reason="a cluster refuses statements that name no tenant")
+_REFUSED = {"42501", "0A000"} if _IS_CLUSTER else {"42501"}
+_NOTHING = {0, "0A000"} if _IS_CLUSTER else {0}
 UNWALLED = "memory_words"
 _OWN = re.compile(
     r"\b(?:\w+\.)?(?:tenant_id = %\(tenant_id\)s|(?:scope|namespace|user_id) = ANY\(CAST\(%\(\w+\)s AS \w+\[\]\)\)"
@@ -64,6 +72,7 @@ INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_a
 """
 
 
+@cache
 def bare(statement):
     """A statement that asks for every tenant, scope and namespace."""
     return _OWN.sub("TRUE", statement)
@@ -114,7 +123,7 @@ class Town:
         """What one tenant's transaction is answered, of one user or of every one; an error as its SQLSTATE."""
 
         def work(db):
-            cursor = db.execute(statement, parameters)
+            cursor = db.cursor().execute(statement, parameters)
             return cursor.fetchall() if cursor.description else cursor.rowcount
 
         try:
@@ -125,14 +134,21 @@ class Town:
             return error.__cause__.sqlstate
 
 
-@pytest.fixture(params=SEEDS)
-def town(request):
+@contextmanager
+def settle(seed):
     """A world in PostgreSQL, with rows of every tenant in every table."""
-    with fresh_store() as store:
-        world = make_world(request.param, length=90)
+    with fresh_store(read_all=0) as store:
+        world = make_world(seed, length=90)
         refs = live(store, world)
         made = Town(store, world, refs)
         made.as_superuser(_MORE_ROWS)
+        yield made
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def town(request):
+    """A town that is shared: its tests read it, and try in vain to change it."""
+    with settle(request.param) as made:
         yield made
 
 
@@ -143,6 +159,7 @@ def own_names(world, tenant):
     return {*CANARY.findall(repr((steps, callers)))}
 
 
+@of_one_server
 @pytest.mark.req("B29.2", "N12")
 @pytest.mark.parametrize("sizes", [{}, {"narrow": 0, "read_all": 0, "scan_all": 0}], ids=["small", "large"])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -155,7 +172,11 @@ def test_a_store_that_forgets_its_own_wall_still_finds_one_tenant_alone(seed, si
             own, walled = own_names(world, caller.tenant_id), store._connections
             others = [each for each in world.memories if each.user_id not in {None, caller.user}]
             store._connections = BareConnections(walled)
-            heard = {f"{verb}({asked})": said(answer, refs) for verb in verbs for asked, answer in READS[verb](reader)}
+            heard = {
+                f"{verb}({asked})": said(answer, refs)
+                for verb in verbs
+                for asked, answer in answers_in_one_snapshot(reader, READS[verb])
+            }
             store._connections = walled
             for asked, answer in heard.items():
                 assert {*CANARY.findall(answer)} <= own, f"seed {seed}: {caller} asked {asked}"
@@ -165,6 +186,7 @@ def test_a_store_that_forgets_its_own_wall_still_finds_one_tenant_alone(seed, si
             assert any(each.content in answer for each in beyond for answer in heard.values())
 
 
+@of_one_server
 def test_without_both_walls_everybody_finds_everything():
     """Or what the test above takes away would be nothing."""
     world = make_world(0)
@@ -204,7 +226,7 @@ def test_no_table_shows_a_row_of_another_user(town, user):
     tables = {
         name
         for (name,) in town.as_superuser(
-            "SELECT DISTINCT tablename FROM pg_policies WHERE schemaname = 'public' AND policyname = 'user_wall'"
+            "SELECT DISTINCT tablename FROM pg_policies WHERE schemaname = 'public' AND qual LIKE '%%user_id%%'"
         )
     }
     asked = "SELECT relname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE attname = 'user_id'"
@@ -248,11 +270,17 @@ def test_no_table_takes_changes_to_rows_of_another_tenant(town):
         )
         insertion = f"INSERT INTO {table} ({names}) SELECT {names} FROM jsonb_populate_record(NULL::{table}, %s::jsonb)"
         assert before > (0,)
-        assert town.within(ours, f"UPDATE {table} SET tenant_id = tenant_id WHERE tenant_id = %s", [theirs]) == 0
-        assert town.within(ours, f"UPDATE {table} SET tenant_id = %s WHERE tenant_id = %s", [ours, theirs]) == 0
+        assert town.within(ours, f"UPDATE {table} SET tenant_id = tenant_id WHERE tenant_id = %s", [theirs]) in {
+            0,
+            *_REFUSED - {"42501"},
+        }
+        assert town.within(ours, f"UPDATE {table} SET tenant_id = %s WHERE tenant_id = %s", [ours, theirs]) in {
+            0,
+            *_REFUSED - {"42501"},
+        }
         assert town.within(ours, f"DELETE FROM {table} WHERE tenant_id = %s", [theirs]) == 0
-        assert town.within(ours, insertion, [row]) == "42501"
-        assert town.within(ours, f"UPDATE {table} SET tenant_id = %s WHERE tenant_id = %s", [theirs, ours]) == "42501"
+        assert town.within(ours, insertion, [row]) in _REFUSED
+        assert town.within(ours, f"UPDATE {table} SET tenant_id = %s WHERE tenant_id = %s", [theirs, ours]) in _REFUSED
         assert town.as_superuser(count, [theirs]) == [before]
 
 
@@ -264,9 +292,16 @@ _OF_NOBODY = frozenset(
 )
 
 
+@of_one_server
 @pytest.mark.req("B29.2", "N12")
-def test_no_named_statement_answers_otherwise_when_the_other_tenants_are_gone(town):
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_named_statement_answers_otherwise_when_the_other_tenants_are_gone(seed):
     """Each with its tenant, scope and namespace conditions taken out, and asked for what others have."""
+    with settle(seed) as town:
+        check_named_statements(town)
+
+
+def check_named_statements(town):
     ours = town.tenants[0]
     asked = {
         name: bare(statement)
@@ -352,7 +387,10 @@ def _hostile_values(town, ours):
         "after_at": READ_AT,
         "after_id": theirs.id,
         "limit": 100_000,
+        "count": 100_000,
         "needed": 100_000,
+        "graph_from": 0,
+        "index": "memory_vectors",
         "version": 1,
         "vector": vector_of(theirs.content),
         "past": True,

@@ -73,6 +73,7 @@ def test_a_strangers_run_is_none_to_anybody_else(backend):
         [run] = store.runs(owner, kind="consolidation")
         for caller in (each for each in world.callers if each != owner):
             act = Act(caller=caller, at=NOW)
+            assert not [event for event in store.events(caller, run_id=run.id) if event.scope not in caller.scopes]
             assert not store.renew(act, run.id, 600)
             assert store.carry_out(act, run.id, Plan(episode_ids=run.episode_ids), {}) is None
             assert store.give_up(act, run.id, "mine now", Retry()) is None

@@ -96,64 +96,66 @@ def attempts_to_reach(caller, tenant_id, scope):
 
 def everything(store, world, callers):
     """What there is, as those callers know it, word for word."""
+    return {caller: store.in_one_snapshot(caller, partial(_known_to, store, world, caller)) for caller in callers}
+
+
+def _known_to(store, world, caller):
     ids = sorted(world.ids)
-    return {
-        caller: (
-            told(lambda caller=caller: store.get(caller, ids), {}),
-            told(lambda caller=caller: store.events(caller, limit=100_000), {}),
-            [told(lambda caller=caller, id_=id_: store.links(caller, id_), {}) for id_ in ids],
-            told(lambda caller=caller: store.entities(caller, ids), {}),
-            told(lambda caller=caller: store.stats(caller, READ_AT), {}),
-            told(lambda caller=caller: store.speakers(_all_of(caller)), {}),
-            told(lambda caller=caller: store.recent(_all_of(caller), 1_000), {}),
-        )
-        for caller in callers
-    }
+    return (
+        told(lambda: store.get(caller, ids), {}),
+        told(lambda: store.events(caller, limit=100_000), {}),
+        [told(lambda id_=id_: store.links(caller, id_), {}) for id_ in ids],
+        told(lambda: store.entities(caller, ids), {}),
+        told(lambda: store.stats(caller, READ_AT), {}),
+        told(lambda: store.speakers(_all_of(caller)), {}),
+        told(lambda: store.recent(_all_of(caller), 1_000), {}),
+    )
 
 
 def _all_of(caller):
     return Request(caller=caller, filter=Filter(include_inactive=True), now=READ_AT)
 
 
-@pytest.mark.req("B29.1", "B29.2", "N12")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_strangers_id_does_as_one_that_does_not_exist_and_changes_nothing(backend, seed):
-    world, nobody = make_world(seed), str(uuid.UUID(int=1))
+@pytest.fixture(scope="module", params=SEEDS)
+def settled(backend, request):
+    """A store in which a world has happened, the world, and what its callers know; nothing that is tried changes it."""
+    world = make_world(request.param)
     with backend.fresh() as store:
         live(store, world)
-        before = everything(store, world, world.callers)
-        for caller in world.some_callers(2):
-            own = next((each.id for each in world.seen_by(caller)), nobody)
-            known = {*(each.id for each in world.memories if sees(caller, each)), *_entities_of(world, caller)}
-            expected = {name: told(partial(each, store), {}) for name, each in attempts(caller, nobody, own).items()}
-            for id_ in sorted(world.ids - known):
-                for name, attempt in attempts(caller, id_, own).items():
-                    heard = told(partial(attempt, store), {})
-                    assert heard == expected[name].replace(nobody, id_), f"seed {seed}: {caller}, {name} {id_}"
-                    assert not secrets_in(heard, world, caller, echoes=[id_]), f"seed {seed}: {caller}, {name} {id_}"
-        assert everything(store, world, world.callers) == before, f"seed {seed}"
+        yield store, world, everything(store, world, world.callers)
+
+
+@pytest.mark.req("B29.1", "B29.2", "N12")
+def test_a_strangers_id_does_as_one_that_does_not_exist_and_changes_nothing(settled):
+    (store, world, before), nobody = settled, str(uuid.UUID(int=1))
+    for caller in world.some_callers(2):
+        own = next((each.id for each in world.seen_by(caller)), nobody)
+        known = {*(each.id for each in world.memories if sees(caller, each)), *_entities_of(world, caller)}
+        expected = {name: told(partial(each, store), {}) for name, each in attempts(caller, nobody, own).items()}
+        for id_ in sorted(world.ids - known):
+            for name, attempt in attempts(caller, id_, own).items():
+                heard, asked = told(partial(attempt, store), {}), f"seed {world.seed}: {caller}, {name} {id_}"
+                assert heard == expected[name].replace(nobody, id_), asked
+                assert not secrets_in(heard, world, caller, echoes=[id_]), asked
+    assert everything(store, world, world.callers) == before, f"seed {world.seed}"
 
 
 @pytest.mark.req("B29.1", "N12")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_strangers_tenant_or_scope_is_refused_like_one_that_does_not_exist(backend, seed):
-    world = make_world(seed)
-    with backend.fresh() as store:
-        live(store, world)
-        before = everything(store, world, world.callers)
-        for caller in world.some_callers(2):
-            places = {(other.tenant_id, scope) for other in world.callers for scope in other.scopes}
-            own = {(caller.tenant_id, scope) for scope in caller.scopes}
-            for tenant_id, scope in sorted(places - own):
-                is_own = tenant_id == caller.tenant_id
-                nowhere = (tenant_id, "pool:nobody") if is_own else ("nowhere", scope)
-                refused = attempts_to_reach(caller, *nowhere)
-                for name, attempt in attempts_to_reach(caller, tenant_id, scope).items():
-                    heard, expected = (told(lambda put=put: put(store), {}) for put in (attempt, refused[name]))
-                    named = expected.replace("pool:nobody", scope).replace("nowhere", tenant_id)
-                    assert heard == named, f"seed {seed}: {caller}, {name} in {tenant_id} {scope}"
-                    assert heard.startswith("InvalidInput")
-        assert everything(store, world, world.callers) == before, f"seed {seed}"
+def test_a_strangers_tenant_or_scope_is_refused_like_one_that_does_not_exist(settled):
+    store, world, before = settled
+    for caller in world.some_callers(2):
+        places = {(other.tenant_id, scope) for other in world.callers for scope in other.scopes}
+        own = {(caller.tenant_id, scope) for scope in caller.scopes}
+        for tenant_id, scope in sorted(places - own):
+            is_own = tenant_id == caller.tenant_id
+            nowhere = (tenant_id, "pool:nobody") if is_own else ("nowhere", scope)
+            refused = attempts_to_reach(caller, *nowhere)
+            for name, attempt in attempts_to_reach(caller, tenant_id, scope).items():
+                heard, expected = (told(lambda put=put: put(store), {}) for put in (attempt, refused[name]))
+                named = expected.replace("pool:nobody", scope).replace("nowhere", tenant_id)
+                assert heard == named, f"seed {world.seed}: {caller}, {name} in {tenant_id} {scope}"
+                assert heard.startswith("InvalidInput")
+    assert everything(store, world, world.callers) == before, f"seed {world.seed}"
 
 
 @pytest.mark.req("B29.2", "N12")

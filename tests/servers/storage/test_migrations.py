@@ -184,12 +184,51 @@ def test_what_was_indexed_by_english_stems_is_found_by_those_of_its_language(dat
         assert list(db.execute("SELECT doc FROM memory_index WHERE stale = 1")) == []
 
 
+@pytest.mark.parametrize("database", ["postgres"], indirect=True)
+@pytest.mark.parametrize("revision", migrations.REVISIONS[: migrations.REVISIONS.index("mem_013")])
+def test_the_keyword_index_keeps_the_words_of_large_namespaces_alone(database, revision):
+    make_old(database, revision)
+    with database.raw() as db:
+        db.execute("UPDATE namespaces SET memories = memories + 1000 WHERE kind = 'episode'")
+    database.open().close()
+    assert database.rows("SELECT doc FROM memory_words") == [(1,)]
+    assert database.rows("SELECT DISTINCT kind FROM namespaces WHERE has_words") == [("episode",)]
+
+
+@pytest.mark.parametrize("database", ["postgres"], indirect=True)
+@pytest.mark.parametrize("revision", migrations.REVISIONS[: migrations.REVISIONS.index("mem_015")])
+@pytest.mark.parametrize("is_large", [False, True], ids=["small", "large"])
+def test_vectors_are_halved_and_those_of_large_namespaces_put_into_a_graph(database, revision, is_large):
+    make_old(database, revision)
+    with database.raw() as db:
+        db.execute(f"UPDATE namespaces SET memories = memories + {20_000 * is_large} WHERE kind = 'episode'")
+    database.open().close()
+    assert database.rows("SELECT CAST(pg_typeof(embedding) AS text), in_graph FROM memory_vectors") == [
+        ("halfvec", is_large)
+    ]
+    [(graph,)] = database.rows("SELECT indexdef FROM pg_indexes WHERE indexname = 'memory_vectors_version_1'")
+    assert "in_graph" in graph
+
+
 EARLIER = ["", *migrations.REVISIONS[:-1]]
 
 
-def kill_points(earlier: str, step: int = 1) -> Iterator[int]:
-    """Every step from an earlier revision, every seventh of the many that make a new database."""
-    return itertools.count(1, step if earlier else 7)
+_STEP = 7
+
+
+def statements_to_kill(database: str, earlier: str) -> Iterator[int]:
+    """Every statement of the first missing revision, and every seventh of those that other runs begin with."""
+    following = migrations.REVISIONS[EARLIER.index(earlier)]
+    alone = 10 + len(migrations.statements(database, following)) if earlier else 1
+    return itertools.chain(range(1, alone), itertools.count(alone, _STEP))
+
+
+def count_statements(database: str, earlier: str) -> int:
+    """Count the statements of an upgrade: a new file takes the newest schema at once, others the missing revisions."""
+    if database == "sqlite" and not earlier:
+        return len(migrations.single_statements((files("engrain.storage.sqlite") / "schema.sql").read_text()))
+    missing = migrations.REVISIONS[EARLIER.index(earlier) :]
+    return sum(len(migrations.statements(database, revision)) for revision in missing)
 
 
 def upgrade_and_kill(location: str, count: int, *place: str) -> bool:
@@ -211,14 +250,13 @@ def test_an_upgrade_killed_before_any_statement_leaves_what_was_there(database, 
     make_old(database, earlier)
     old = last = dump(database)
     kills = 0
-    for count in kill_points(earlier):
+    for count in statements_to_kill(database.name, earlier):
         if not upgrade_and_kill(database.location, count):
             break
         assert last == old
         kills, last = count, dump(database)
     assert last in (old, new)
-    missing = migrations.REVISIONS[EARLIER.index(earlier) :]
-    assert kills > sum(len(migrations.statements(database.name, revision)) for revision in missing)
+    assert kills > count_statements(database.name, earlier)
     assert dump(database) == new
 
 
@@ -231,7 +269,7 @@ def test_a_file_killed_at_any_write_of_its_upgrade_is_upgraded_by_the_next_openi
     old = Path(whole.location).read_bytes() if earlier else b""
     whole.open().close()
     new, states = dump(whole), []
-    for count, place in zip(kill_points(earlier, 3), itertools.cycle(PLACES), strict=False):
+    for count, place in zip(itertools.count(1, _STEP), itertools.cycle(PLACES), strict=False):
         folder = tmp_path / str(count)
         folder.mkdir()
         database = Sqlite(folder)
@@ -308,7 +346,7 @@ def test_who_comes_second_to_a_new_file_finds_it_ready(tmp_path):
         first.use_write_ahead_log()
         second._writer.set_busy_handler(wait)
         with first.writing() as db:
-            schema.upgrade(db, "", migrations.scripts("sqlite"))
+            schema.create(db)
             prepared = pool.submit(schema.prepare, second)
             waits.wait()
         ready.set()

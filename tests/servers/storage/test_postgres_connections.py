@@ -47,7 +47,8 @@ def count(connections):
 
 def terminate(connection):
     """End the connection's backend as an administrator does, and wait until it is gone."""
-    server().psql("postgres", "SELECT pg_terminate_backend(%s, 10000)", [connection.info.backend_pid])
+    backend_pid = getattr(connection, "session", connection).info.backend_pid
+    server().psql("postgres", "SELECT pg_terminate_backend(%s, 10000)", [backend_pid])
 
 
 def ready(connections):
@@ -128,7 +129,7 @@ def test_a_failure_that_work_kept_to_itself_is_not_taken_for_a_commit(connection
     def silent(connection):
         noting(1)(connection)
         with pytest.raises(psycopg.errors.DivisionByZero):
-            connection.execute("SELECT 1 / 0")
+            connection.execute("SELECT 1 / 0").fetchone()
 
     with pytest.raises(errors.StorageError, match="rolled back"):
         connections.write(TENANT, silent)
@@ -152,7 +153,7 @@ def test_a_connection_whose_work_failed_is_used_again(url):
             with pytest.raises(errors.StorageError):
                 connections.write(TENANT, lambda db, query=broken: (used.append(db), db.execute(query)))
         connections.read(TENANT, used.append)
-        assert len(set(map(id, used))) == 1
+        assert len({id(db.session) for db in used}) == 1
 
 
 @pytest.mark.parametrize("tenant", ["default", "it's", 'a\\"b', "'; DROP TABLE notes; --", "Zoë 🦊", "*"])
@@ -162,7 +163,7 @@ def test_the_tenant_is_set_inside_and_gone_after(url, tenant):
         assert connections.write(tenant, lambda connection: one(connection, SETTING)) == tenant
         held = []
         connections.read(tenant, held.append)
-        assert one(held[0], SETTING) == ""
+        assert one(held[0].session, SETTING) == ""
         assert count(connections) == 0
 
 
@@ -225,7 +226,7 @@ def test_connections_that_ended_while_they_lay_idle_are_not_handed_out(connectio
         together = threading.Barrier(3)
 
         def take(connection):
-            held.append(connection)
+            held.append(connection.session)
             together.wait()
 
         list(threads.map(lambda _: connections.read(TENANT, take), range(3)))
@@ -235,7 +236,7 @@ def test_connections_that_ended_while_they_lay_idle_are_not_handed_out(connectio
     assert [_is_alive(connection) for connection in held] == [False] * 3
     found = []
     for _ in range(4):
-        connections.read(TENANT, found.append)
+        connections.read(TENANT, lambda db: found.append(db.session))
     assert len(found) == 4
     assert not set(map(id, found)) & set(map(id, held))
 
@@ -326,7 +327,7 @@ def test_a_write_cut_at_its_commit_has_an_unknown_outcome_if_it_must_not_be_repe
 
 def test_a_read_cut_at_its_commit_has_its_answer(through_proxy, proxy):
     proxy.cuts = 1
-    work = Once(lambda _connection: None)
+    work = Once(lambda connection: one(connection, COUNT))
     through_proxy.read(TENANT, work)
     assert (work.runs, proxy.cuts) == (1, 0)
 
@@ -468,7 +469,7 @@ def test_after_closing_nothing_answers_and_no_thread_is_left(url):
     connections.close()
     connections.close()
     assert set(threading.enumerate()) <= before  # another test's may have come to their end
-    assert held[0].closed
+    assert held[0].session.closed
     with pytest.raises(errors.MemoryClosed, match="open it again"):
         count(connections)
 
@@ -536,7 +537,7 @@ def test_a_connection_names_itself_and_a_url_may_name_it_otherwise(url, connecti
 
 
 def echo(vector):
-    return lambda db: db.execute("SELECT %s::vector", (vector,), binary=True).fetchone()[0]
+    return lambda db: db.execute("SELECT %s::vector", (vector,)).fetchone()[0]
 
 
 def test_vectors_are_sent_and_read_as_they_are(connections):

@@ -143,15 +143,17 @@ def test_health_says_what_is_wrong(damage, said):
     from tests.support.stores import PostgresStore
 
     try:
-        store = PostgresStore(url)
+        store = PostgresStore(url, read_all=0)
         try:
             store.use_embedder(EMBEDDER, DIMS)
             store.put(act(), [episode("Ours.", session="monday", speaker="Ana"), fact("Lisbon")])
             assert store.health().problems == ()
             server().psql(conninfo_to_dict(url)["dbname"], damage)
             problems = store.health().problems
+            quick = store.health(thorough=False).problems
         finally:
             store.close()
     finally:
         server().drop_database(url)
     assert any(said in problem for problem in problems), problems
+    assert any(said in problem for problem in quick) == damage.startswith(("ALTER", "DROP", "UPDATE pg_index"))

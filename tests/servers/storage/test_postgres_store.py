@@ -168,6 +168,51 @@ class Meanwhile(Recorded):
         super().note(db, statement, values)
 
 
+def indexed_docs(store):
+    """The docs in the keyword index, and those of the memories in the searches."""
+    in_searches = "SELECT doc FROM memory_index WHERE state < 3 ORDER BY doc"
+    words = as_superuser(url_of(store), "SELECT doc FROM memory_words ORDER BY doc")
+    return [doc for (doc,) in words], [doc for (doc,) in as_superuser(url_of(store), in_searches)]
+
+
+def test_the_keyword_index_gets_all_words_of_a_namespace_that_becomes_large():
+    turns = [episode(f"Tram number {place}.", session="monday", speaker="Ana") for place in range(5)]
+    with fresh_store(read_all=3) as store, fresh_store() as whole:
+        for number, memory in enumerate([*turns[:3], fact("a tram"), *turns[3:]]):
+            assert len(indexed_docs(store)[0]) == (4 if number == 5 else 0)
+            for each in (store, whole):
+                each.put(act(), [memory])
+        for asked in (["tram"], ["number", "tram"], ["ana"], ["3"]):
+            assert [*keyword(store, *asked)] == [*keyword(whole, *asked)]
+        store.forget(act(), turns[0].id)
+        assert len(indexed_docs(store)[0]) == 4
+        assert store.health().problems == ()
+
+
+@pytest.mark.parametrize("verb", ["put", "forget"])
+def test_a_namespace_may_become_large_while_somebody_else_writes_to_it(verb):
+    """They have not seen that the keyword index needs their words, or it has words that they take out."""
+    turns = [episode(f"Tram number {place}.", session="monday", speaker="Ana") for place in range(4)]
+    with fresh_store(read_all=3) as store:
+        store.put(act(), turns[:3])
+        inner = store._connections
+        beside = PostgresStore(url_of(store), read_all=3)
+        others = [episode("A tram by itself.") for _ in range(2)]
+        store._connections = Meanwhile(store, "UPDATE namespaces", lambda: beside.put(act(), others))
+        try:
+            if verb == "put":
+                store.put(act(), turns[3:])
+            else:
+                store.forget(act(), turns[0].id)
+        finally:
+            store._connections = inner
+            beside.close()
+        words, docs = indexed_docs(store)
+        assert words == docs
+        assert len(docs) == {"put": 6, "forget": 4}[verb]
+        assert store.health().problems == ()
+
+
 def test_a_fact_stated_between_a_look_and_a_write_is_superseded_after_all(store):
     other, url = fact("Porto"), url_of(store)
     with closing(PostgresStore(url)) as beside:
@@ -419,6 +464,9 @@ def test_an_index_is_made_with_a_version_and_goes_with_it(store):
     assert store.health().problems == ()
 
 
+GRAPH = "SELECT in_graph FROM memory_vectors"
+
+
 def indexes(store):
     found = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory_vectors_version%' ORDER BY 1"
     return [name for (name,) in as_superuser(store._connections._conninfo, found)]
@@ -462,6 +510,25 @@ def test_a_restore_leaves_an_index_whose_table_is_in_use(store):
     assert index_ids(store) == before
 
 
+def test_a_namespace_that_becomes_large_puts_its_vectors_into_the_graph_by_and_by():
+    """Four earlier ones with each new one, or all with a restore; those that are not there are found by a scan."""
+
+    def embed(store, count):
+        stored = store.put(act(), [episode("Bread.") for _ in range(count)])
+        embed_all(store, {memory.id: axis(place % DIMS) for place, memory in enumerate(stored)})
+        return [in_graph for (in_graph,) in as_superuser(store._connections._conninfo, GRAPH)].count(True)
+
+    with fresh_store(read_all=0, scan_all=2) as store:
+        assert [embed(store, 8), embed(store, 1)] == [0, 5]
+        with recorded(store) as seen:
+            assert len(store.nearest(request(), axis(0), 20)) == 9
+        assert "in_graph" in "".join(seen.statements)
+        store.restore(CALLER.tenant_id, lambda _target: None)
+        assert embed(store, 1) == 10
+        assert len(store.nearest(request(), axis(0), 20)) == 10
+        assert store.health().problems == ()
+
+
 def test_an_index_of_vectors_is_made_again_after_a_restore_that_failed(store):
     store.use_embedder(EMBEDDER, DIMS)
 
@@ -489,7 +556,7 @@ def test_a_snapshot_whose_connection_ends_is_begun_again_from_its_beginning(stor
         seen.append([each.raw for each in store.newest(request(), 9)])
         if len(seen) == 1:
             end = "SELECT pg_terminate_backend(%s, 10000)"
-            store._read(CALLER, lambda tx: server().psql("postgres", end, [tx.db.info.backend_pid]))
+            store._read(CALLER, lambda tx: server().psql("postgres", end, [tx.db.session.info.backend_pid]))
         return store.recent(request(), 9)
 
     assert store.in_one_snapshot(CALLER, work) == [stored]

@@ -14,7 +14,7 @@ WORDS = st.text(alphabet="abcABC12 .,-'", max_size=16)
 @pytest.fixture(scope="module")
 def extension():
     """A connection to a database with pg_trgm in it."""
-    url = server().new_database()
+    url = server().new_database(has_schema=True)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
         yield connection

@@ -377,7 +377,7 @@ def test_a_whole_memory_works_on_three_servers(urls, tmp_path):
         move_tenant(memory.parts.store, "y", "b")
         assert {hit.memory.content for hit in agents["y"].recall("trams city")} == {"y likes trams.", "City of y"}
         assert memory.keys.authenticate(key.secret).tenant_id == "y"
-        assert memory.health().problems == ()
+        assert memory.health(thorough=True).problems == ()
 
 
 def test_the_command_line_lists_and_moves_tenants(store, urls, monkeypatch, capsys):

@@ -43,7 +43,7 @@ export function ContextView({ place }: { place: Place }): VNode {
 
 function Block({ prompt, budget }: { prompt: string; budget: number }): VNode {
   const { client } = useSession();
-  const args = { query: prompt, budget_tokens: budget, with_sources: false };
+  const args = { query: prompt, budget_tokens: budget, with_sources: false, count_references: false };
   const block = useLoaded((signal) => client.context(args, { signal }), [client, prompt, budget], { delayMs: TYPING_MS });
   return (
     <div class={block.isLoading ? "results late" : "results"} aria-busy={block.isLoading}>

@@ -2,14 +2,14 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { Engrain, Episode, Event, Link, Memory } from "engrain";
+import type { Engrain, Event, Link, Memory } from "engrain";
 import { Actions } from "./actions";
 import { useLoaded, usePages } from "../loading";
-import { About, Badge, KindBadge, MemoryLine, More, Shown, StateBadge } from "../parts";
+import { About, Badge, KindBadge, MemoryLine, More, Quote, Shown, StateBadge } from "../parts";
 import { address } from "../router";
 import type { Place } from "../router";
 import { useSession } from "../session";
-import { isLive, sayMemory, showCode, showNumber, showTime } from "../texts";
+import { isLive, showCode, showNumber, showTime } from "../texts";
 
 const MOST_SOURCES = 20;
 
@@ -74,7 +74,7 @@ function Properties({ memory }: { memory: Memory }): VNode {
     add("True", `${memory.valid_from ? showTime(memory.valid_from) : "always"} to ${memory.valid_to ? showTime(memory.valid_to) : "now"}`);
     add("Category", memory.category);
     add("Source", memory.source);
-    add("Entity", memory.entity_id !== null && memory.subject);
+    add("Entity", memory.entity_id !== null && <a href={address("entities", memory.entity_id)}>{memory.subject}</a>);
   }
   if (memory.kind === "rule") {
     add("Helped", `${memory.success_count} of ${memory.applied_count} times`);
@@ -130,7 +130,7 @@ async function loadRelated(client: Engrain, memory: Memory, signal: AbortSignal)
   const named = memory.kind !== "episode" && memory.source_episode_id !== null && !known.has(memory.source_episode_id) ? [memory.source_episode_id] : [];
   const shown = links.slice(0, MOST_SOURCES);
   const all = [...named.map((id) => ({ id, link: null })), ...shown.map((link) => ({ id: other(link), link }))];
-  const related = await Promise.all(all.map(async (one) => ({ ...one, memory: await client.get({ id: one.id }, { signal }) })));
+  const related = await Promise.all(all.map(async (one) => ({ ...one, memory: await client.get({ id: one.id, count_references: false }, { signal }) })));
   const isSource = ({ link }: Related): boolean => link === null || (link.relation === "derived_from" && link.source_id === memory.id);
   return { sources: related.filter(isSource), others: related.filter((one) => !isSource(one)), rest: links.length - shown.length };
 }
@@ -166,18 +166,6 @@ function RelatedRow({ of, says }: { of: Related; says?: Memory }): VNode {
   if (of.memory === null) return <p class="quiet">{relation} <code>{of.id}</code> is erased, or not for this agent.</p>;
   if (says !== undefined && of.memory.kind === "episode") return <Quote episode={of.memory} says={says} />;
   return <MemoryLine memory={of.memory}><p class="relation">{relation}</p></MemoryLine>;
-}
-
-/** An episode as a quotation, in which the words of what was learned from it are marked. */
-function Quote({ episode, says }: { episode: Episode; says: Memory }): VNode {
-  const words = new Set(sayMemory(says).toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
-  const pieces = episode.content.split(/([\p{L}\p{N}]+)/u);
-  return (
-    <figure class="quote">
-      <blockquote dir="auto">{pieces.map((piece, place) => (words.has(piece.toLowerCase()) ? <mark key={place}>{piece}</mark> : piece))}</blockquote>
-      <figcaption><a href={address("memory", episode.id)}>{episode.speaker ?? episode.role}, {showTime(episode.event_time)}</a>{episode.session !== null && <> in <bdi>{episode.session}</bdi></>}</figcaption>
-    </figure>
-  );
 }
 
 function Events({ id, turn }: { id: string; turn: number }): VNode {

@@ -5,12 +5,14 @@ import { useMemo, useState } from "preact/hooks";
 import type { Answer, DroppedCandidate, Hit, RecallArguments } from "engrain";
 import { useLoaded, usePages } from "../loading";
 import { Contributions, Legend, MemoryLine, More, Problem, ScoreBar, Shown } from "../parts";
-import { address, replaceArgs } from "../router";
+import { replaceArgs } from "../router";
 import type { Place } from "../router";
 import { useSession } from "../session";
 import { showCode, showCount, showNumber } from "../texts";
 
 const TYPING_MS = 180;
+/** How many of those that were left out are read at a time. */
+const DROPPED = 10;
 /** The rankings that ship; others of the settings can be typed. */
 const PRESETS = ["engrain", "semantic", "keyword", "hybrid", "recall", "assistant", "weighted", "notes", "recency", "importance"];
 const FILTERS = ["kind", "speaker", "session", "subject", "tag", "since", "until", "as_of", "trust"] as const;
@@ -38,6 +40,7 @@ function recallArguments(question: Question, preset: string): RecallArguments {
     query: question.q,
     limit: 20,
     explain: true,
+    count_references: false, // a look is no use: only what is opened counts
     include_inactive: question.inactive === "1",
     preset: preset || null,
     kinds: question.kind ? [question.kind as "episode" | "fact" | "rule"] : null,
@@ -168,7 +171,7 @@ function Hits({ answer }: { answer: Answer }): VNode {
       {answer.degraded.map((part) => <p key={part.code} class="warning">{part.message}</p>)}
       <Legend channels={channels} />
       <ol class="list hits">{answer.hits.map((hit) => <li key={hit.memory.id}><HitRow hit={hit} scale={scale} /></li>)}</ol>
-      <LeftOut dropped={answer.dropped} />
+      <LeftOut dropped={answer.dropped} scale={scale} />
     </>
   );
 }
@@ -189,24 +192,48 @@ function HitRow({ hit, scale }: { hit: Hit; scale: number }): VNode {
   );
 }
 
-/** Candidates that are no hits, by the reason. */
-function LeftOut({ dropped }: { dropped: DroppedCandidate[] }): VNode | null {
+/** Candidates that are no hits, by the reason; their texts are read when somebody looks, some at a time. */
+function LeftOut({ dropped, scale }: { dropped: DroppedCandidate[]; scale: number }): VNode | null {
+  const [isOpen, setIsOpen] = useState(false);
   if (dropped.length === 0) return null;
   const reasons = Map.groupBy(dropped, (candidate) => candidate.reason);
   return (
-    <details class="dropped">
+    <details class="dropped" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>{showCount(dropped.length, "other")} left out: {[...reasons].map(([reason, group]) => `${showCode(reason)} (${group.length})`).join(", ")}</summary>
-      <table class="numbers">
-        <thead><tr><th scope="col">Memory</th><th scope="col">Why left out</th><th scope="col">Score</th></tr></thead>
-        <tbody>
-          {dropped.map((candidate, place) => (
-            <tr key={place}>
-              <th scope="row">{candidate.id === null ? "not shown" : <a href={address("memory", candidate.id)}>{candidate.id}</a>}</th>
-              <td>{showCode(candidate.reason)}</td><td>{showNumber(candidate.score)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {isOpen && <Dropped dropped={dropped} scale={scale} />}
     </details>
+  );
+}
+
+function Dropped({ dropped, scale }: { dropped: DroppedCandidate[]; scale: number }): VNode {
+  const { client } = useSession();
+  const pages = usePages(
+    async ({ after = "0" }, signal) => {
+      const until = Number(after) + DROPPED;
+      const items = await Promise.all(dropped.slice(Number(after), until).map(async (candidate) => ({ candidate, memory: candidate.id === null ? null : await client.get({ id: candidate.id, count_references: false }, { signal }) })));
+      return { items, next: until < dropped.length ? String(until) : null };
+    },
+    [client, dropped],
+  );
+  return (
+    <>
+      <Shown of={pages}>
+        {(list) => (
+          <ul class="list hits">
+            {list.map(({ candidate, memory }, place) => (
+              <li key={place}>
+                {memory === null ? <p class="quiet">It is gone: {showCode(candidate.reason)}</p> : (
+                  <MemoryLine memory={memory}>
+                    <div class="why"><ScoreBar score={candidate.score} why={candidate.why} scale={scale} /></div>
+                    <p class="relation reason">Left out: {showCode(candidate.reason)}</p>
+                  </MemoryLine>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+      <More of={pages} />
+    </>
   );
 }

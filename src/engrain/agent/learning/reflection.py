@@ -14,13 +14,12 @@ from engrain.domain import checks
 from engrain.learning.reflection import runner
 from engrain.learning.reflection.reflections import ReflectionOutcome, ReflectionPolicy, ReflectionReport
 from engrain.storage.reports.tenants import list_learners
-from engrain.storage.selection import is_active_fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, Fact
+    from engrain.domain.records import Caller
     from engrain.domain.requests import Act
 
 
@@ -57,18 +56,6 @@ def reflect(
         if progress is not None:
             progress(len(outcomes))
     return ReflectionReport(dry_run=is_dry, agents=tuple(outcomes))
-
-
-def latest_reflection(parts: Parts, caller: Caller) -> Fact | None:
-    """Return the newest reflection of the agent or of everybody, from the cache where it was read lately."""
-
-    def read() -> Fact | None:
-        return parts.store.read(caller, runner.load_latest, parts.clock(), own=False)
-
-    def is_active(id_: str) -> bool:
-        return parts.store.read(caller, is_active_fact, id_)
-
-    return parts.note_cache.latest_reflection(caller, read, is_active)
 
 
 def _callers(parts: Parts, acts: Iterable[Act], agent: str | None, window_days: float) -> Iterator[Caller]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Sized
 from contextlib import nullcontext
@@ -95,7 +96,7 @@ class _Verb:
 def _instrumented(work: Callable[..., Any], verb: _Verb) -> Callable[..., Any]:
     @wraps(work)
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
-        tracer = tracing.current_tracer()
+        tracer = tracing.current_tracer() if tracing.API in sys.modules else None
         if tracer is not None or _VerbLog.is_on:
             caller = getattr(self, "_caller", None)
             return _call_traced(verb, tracer, caller, lambda: work(self, *arguments, **named))

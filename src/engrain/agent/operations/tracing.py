@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from engrain.verbs.rows import Operation
 
 SEARCH = "search_memory"
+API = "opentelemetry.trace"  # imported by hosts that trace, never by us
 
 
 class _LastTracer:
@@ -33,7 +34,7 @@ class _LastTracer:
 
 def current_tracer() -> Tracer | None:
     """Return the tracer; None where this process has no SDK: then nothing of OpenTelemetry was even imported, by us."""
-    api = sys.modules.get("opentelemetry.trace")
+    api = sys.modules.get(API)
     if api is None:
         return None
     provider = api.get_tracer_provider()

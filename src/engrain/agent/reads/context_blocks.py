@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from engrain import engines
-from engrain.agent.learning.reflection import latest_reflection
 from engrain.agent.reads.profiles import load_profile
 from engrain.agent.reads.search import count_references, search_and_read
 from engrain.agent.wiring.arguments import SearchTimes, find_preset, parse_trust
@@ -33,10 +32,10 @@ from engrain.domain.requests import Request
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
 from engrain.retrieval.search import SearchQuery
-from engrain.retrieval.speakers import mentions_speaker
+from engrain.retrieval.speakers import list_named
 from engrain.storage.search.matching import list_speakers
-from engrain.storage.search.recency import load_newest
-from engrain.storage.selection import load_memories
+from engrain.storage.search.recency import load_latest_reflection, load_newest
+from engrain.storage.selection import is_active_fact, load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +62,7 @@ class ContextRequest:
         trust: the trust levels of its memories; none for all.
         include_superseded: whether facts that no longer hold are shown, marked, after those that do.
         times: the times of which it shows what was believed, or true.
+        counts_references: whether its memories are counted as referenced.
     """
 
     query: str
@@ -75,6 +75,7 @@ class ContextRequest:
     include_superseded: bool = False
     times: SearchTimes = field(default_factory=SearchTimes)
     line_options: LineOptions = field(default_factory=LineOptions)
+    counts_references: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +127,10 @@ def find_counter(parts: Parts, counter: TokenCounter | str | None) -> TokenCount
 
 
 def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> ContextBlock:
-    """Build the block, its memories counted as references; the caller's session, which the model has, is left out."""
+    """Build the block, and count references to its memories; leave out the caller's session, which the model has."""
     sources, answer = _gather(parts, caller, request)
     built = _pack(sources, request)
-    if not request.times.asks_past:
+    if request.counts_references and not request.times.asks_past:
         count_references(parts, caller, built.memories)
     return replace(built, evidence=answer.evidence, degraded=answer.degraded, request_id=caller.request_id)
 
@@ -224,7 +225,7 @@ def _has_evidence(answer: Answer, least: float) -> bool:
 
 def _is_about_people(snapshot: Snapshot, query: str) -> bool:
     """True if a query is in the first person, or names a speaker."""
-    return is_about_speaker(query) or any(mentions_speaker(query, name) for name in list_speakers(snapshot))
+    return is_about_speaker(query) or bool(list_named(query, list_speakers(snapshot)))
 
 
 def _is_superseded(hit: Hit) -> bool:
@@ -239,3 +240,15 @@ def _without_session(snapshot: Snapshot, session: str | None, hits: Sequence[Hit
     episodes = load_memories(snapshot, list(dict.fromkeys(sources.values())))
     here = {source.id for source in episodes if isinstance(source, Episode) and source.session == session}
     return [hit for hit in hits if sources.get(hit.memory.id) not in here]
+
+
+def latest_reflection(parts: Parts, caller: Caller) -> Fact | None:
+    """Return the newest reflection of the agent or of everybody, from the cache where it was read lately."""
+
+    def read() -> Fact | None:
+        return parts.store.read(caller, load_latest_reflection, parts.clock(), own=False)
+
+    def is_active(id_: str) -> bool:
+        return parts.store.read(caller, is_active_fact, id_)
+
+    return parts.note_cache.latest_reflection(caller, read, is_active)

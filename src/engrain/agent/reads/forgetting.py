@@ -1,4 +1,4 @@
-"""Memories that a request to forget is about: those of a topic, or the last thing said, with what was learned of it."""
+"""Memories that a request to forget is about: all, those of a topic, or the last thing said, with what it taught."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.storage.unit_of_work import Snapshot
 
-_MOST = 100
+_MOST, _MOST_AT_ALL = 100, 1_000
 _LEAST_COVER = 0.5
 # A fact that was stored on its own belongs to the conversation while it is so young.
 _JUST_NOW = timedelta(hours=1)
@@ -65,6 +65,12 @@ def find_last_said(parts: Parts, caller: Caller) -> list[MemoryRecord]:
 
     newest = sorted(parts.store.read(caller, read), key=lambda memory: (memory.created_at, memory.id))
     return _with_learned(parts, caller, newest[-1:])
+
+
+def find_all_known(parts: Parts, caller: Caller) -> list[MemoryRecord]:
+    """Find what is remembered in the caller's own scope, the newest thousand; `erase_user` removes more."""
+    own = Request(caller=caller, filter=Filter(scopes=(caller.own_scope,)), now=parts.clock())
+    return parts.store.read(caller, load_newest, own, _MOST_AT_ALL)
 
 
 def _terms(memory: MemoryRecord) -> set[str]:

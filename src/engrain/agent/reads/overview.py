@@ -7,7 +7,7 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
-from engrain.domain.maintenance.overview import EntityShare, Overview, days_of
+from engrain.domain.maintenance.overview import MOST_WAITING, EntityShare, Overview, days_of
 from engrain.domain.records import Episode, Fact, Rule
 from engrain.domain.requests import Request
 from engrain.storage.entities.lookup import load_entities
@@ -67,5 +67,5 @@ def _read(snapshot: Snapshot, request: OverviewRequest, now: datetime) -> Overvi
         looked_at=standouts.looked_at,
         content_bytes=standouts.content_bytes,
         runs=tuple(list_runs(snapshot, limit=request.limit)),
-        waiting_sessions=tuple(list_pending_sessions(snapshot, now)[: request.limit]),
+        waiting_sessions=tuple(list_pending_sessions(snapshot, now, most=MOST_WAITING)[: request.limit]),
     )

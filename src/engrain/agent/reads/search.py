@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from engrain.domain.filters import Filter
     from engrain.domain.ports import Embedder
     from engrain.domain.records import Answer, Caller, MemoryRecord
-    from engrain.retrieval.search import QueryEmbedding, SearchQuery
+    from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
+    from engrain.retrieval.search import SearchQuery
     from engrain.storage.unit_of_work import Snapshot
 
 _Result = TypeVar("_Result")
@@ -48,12 +49,13 @@ def search(
     `check` raises where the caller, with the pools it is in, may not search this.
     """
     from engrain.retrieval import reranking
+    from engrain.retrieval.search import read_nothing
 
     request = Request(caller=caller, filter=narrowed, now=parts.clock())
-    limit = max(question.limit, reranking.MAX_CANDIDATES) if question.deep else question.limit
-    answer, _ = search_and_read(parts, request, replace(question, limit=limit), check=check, read=lambda *_: None)
     if not question.deep:
-        return answer
+        return search_and_read(parts, request, question, check=check, read=read_nothing)[0]
+    deeper = replace(question, limit=max(question.limit, reranking.MAX_CANDIDATES))
+    answer, _ = search_and_read(parts, request, deeper, check=check, read=read_nothing)
     budget_s = parts.settings.reranking.budget_s
     return reranking.rerank(answer, parts.reranker, limit=question.limit, budget_s=budget_s)
 
@@ -70,7 +72,7 @@ def search_and_read(
     from engrain.retrieval import search
 
     if "recency" in question.preset.weights:
-        parts.references.flush()
+        parts.references.flush(request.caller.tenant_id)
     return search.search(
         parts.store, request, question, lambda: _question_vectors(parts, request.caller), check=check, read=read
     )
@@ -107,7 +109,7 @@ def get_counted(parts: Parts, caller: Caller, ids: Sequence[str]) -> list[Memory
 
 def embed_questions(parts: Parts, caller: Caller, texts: Sequence[str]) -> QueryEmbedding:
     """Embed questions, for searches within a unit of work; the newest memories have their vectors if these are few."""
-    from engrain.retrieval.search import QueryEmbedding
+    from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
 
     embedder = parts.embedder
     if embedder is None or not texts:
@@ -120,7 +122,7 @@ def embed_questions(parts: Parts, caller: Caller, texts: Sequence[str]) -> Query
 
 def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
     """Embed a question in a worker, once the newest memories have their vectors while these are few."""
-    from engrain.retrieval.search import QueryEmbedding
+    from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
 
     embedder = parts.embedder
     if embedder is None:
@@ -128,7 +130,8 @@ def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
         return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
     has_waited = not parts.queue.is_idle and not _catch_up(parts, parts.store.read(caller, count_waiting))
     return QueryEmbedding(
-        begin=lambda text: _begin_embedding(parts, embedder, text),
+        begin=lambda text: parts.workers.start(lambda: embed_query(embedder, text)),
+        find=lambda text: _find_embedding(embedder, text),
         catch_up=lambda waiting: not has_waited and _catch_up(parts, waiting),
     )
 
@@ -140,15 +143,14 @@ def _catch_up(parts: Parts, waiting: int) -> bool:
     return waiting <= _WORTH_WAITING_FOR and parts.queue.wait(parts.settings.embedding.wait_s)
 
 
-def _begin_embedding(parts: Parts, embedder: Embedder, text: str) -> Callable[[], NDArray[np.float32] | Degraded]:
-    """Begin to embed a question in a worker; one that is cached takes no thread."""
+def _find_embedding(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+    """Find the vector of a question in the cache; None where it is to be embedded."""
     from engrain.engines.embedders.cache import CachingEmbedder
 
     try:
-        cached = embedder.find(text, role="query") if isinstance(embedder, CachingEmbedder) else None
+        return embedder.find(text, role="query") if isinstance(embedder, CachingEmbedder) else None
     except EngineUnavailable:  # said of the answer, by what embeds it
-        cached = None
-    return parts.workers.start(lambda: embed_query(embedder, text)) if cached is None else lambda: cached
+        return None
 
 
 def embed_query(embedder: Embedder, text: str) -> NDArray[np.float32] | Degraded:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def new_act(parts: Parts, caller: Caller) -> Act:
-    """Return a write by `caller` at this time; references that recalls have left are counted before it."""
-    parts.references.flush()
+    """Return a write by `caller` at this time; references that its tenant's recalls have left are counted before it."""
+    parts.references.flush(caller.tenant_id)
     return Act(caller=caller, at=parts.clock())
 
 

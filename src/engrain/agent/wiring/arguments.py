@@ -29,9 +29,17 @@ def parse_text(parts: Parts, content: object) -> str:
     Raises:
         InvalidInput: it is empty, too long, or holds a secret that is refused.
     """
+    return mask_secrets(parts, checks.content(content))
+
+
+def mask_secrets(parts: Parts, text: str) -> str:
+    """Return a text as it is to be stored, its secrets treated as the settings say.
+
+    Raises:
+        InvalidInput: it holds a secret that is refused.
+    """
     from engrain.domain.text.secrets import apply_policy
 
-    text = checks.content(content)
     stored = apply_policy(text, parts.settings.privacy.secrets)
     if stored is not text:
         metrics.count("secrets_masked")
@@ -101,8 +109,9 @@ def parse_times(now: datetime, **values: object) -> SearchTimes:
         InvalidInput: one is no time.
     """
     parsers = {"since": parse_time, "until": parse_end}
-    meant = {name: parsers.get(name, parse_point)(value, name=name, now=now) for name, value in values.items()}
-    named = [name for name, value in values.items() if _parse_words(value, now) is not None]
+    given = {name: value for name, value in values.items() if value is not None}
+    meant = {name: parsers.get(name, parse_point)(value, name=name, now=now) for name, value in given.items()}
+    named = [name for name, value in given.items() if _parse_words(value, now) is not None]
     in_words = {name: moment for name in named if (moment := meant[name]) is not None}
     return SearchTimes(
         since=meant.get("since"),

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from engrain.storage.write.changes import Reference
 
 _LOG = logging.getLogger(__name__)
-# A write drops what every connection has cached of the file: one a half-second costs a row of recalls next to nothing.
-_GATHER_S = 0.5
+# A write drops what every connection has cached of the file: one a second costs a row of recalls next to nothing. On a
+# server each memory is written once for all answers of that second.
+_GATHER_S = 1.0
 _WRITE_EVERY = timedelta(minutes=1)
 _MOST_KEYS = 10_000
 
@@ -37,8 +38,9 @@ _MOST_KEYS = 10_000
 class References:
     """Queue of references to count: one for each memory of an answer. Thread-safe.
 
-    They are written together, half a second after the first; `flush` writes them at once, and so does the end of the
-    process. Where the database cannot be written they are lost, and `references_not_counted` says how many.
+    They are written together, a second after the first; `flush` writes them at once, and so does the end of the
+    process. A process that is killed loses those of its last second. Where the database cannot be written they are
+    lost, and `references_not_counted` says how many.
     """
 
     def __init__(self, store: SqlStore, workers: Workers) -> None:
@@ -64,13 +66,15 @@ class References:
         if is_first:
             self._workers.run_after(_GATHER_S, self.flush)
 
-    def flush(self) -> None:
-        """Write what waits, and wait for what is being written: one transaction for each caller."""
+    def flush(self, tenant_id: str | None = None) -> None:
+        """Write what waits, of one tenant or of all, and wait for what is being written: one transaction a caller."""
         if not self._waiting and not self._writing.locked():
             return
         with self._writing:
             with self._adding:
-                waiting, self._waiting = self._waiting, []
+                before = self._waiting
+                self._waiting = [part for part in before if tenant_id not in (None, part[0].caller.tenant_id)]
+                waiting = [part for part in before if tenant_id in (None, part[0].caller.tenant_id)]
             of_callers: dict[Caller, tuple[Act, list[Reference]]] = {}
             for act, references in waiting:
                 caller = replace(act.caller, session=None, request_id=None)

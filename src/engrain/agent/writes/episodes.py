@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.wiring.acts import new_id
-from engrain.agent.wiring.arguments import parse_text, parse_time
+from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+from engrain.agent.wiring.acts import new_act, new_id
+from engrain.agent.wiring.arguments import mask_secrets, parse_time
+from engrain.agent.writes.memories import store_memory
 from engrain.domain import checks
 from engrain.domain.memories import importance as estimates
 from engrain.domain.records import ROLES, Episode
+from engrain.domain.text.secrets import may_hold_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller, Role
 
 MOST_TOKENS = 1_000_000_000
+
+
+def observe(parts: Parts, caller: Caller, *, idempotency_key: object, **values: Any) -> Episode:
+    """Store an episode of these values, those of `new_episode`, and start what follows from the first of a session.
+
+    Raises:
+        InvalidInput: a value is refused, or the key was used for something else; nothing was written.
+    """
+    act = new_act(parts, caller)
+    key = None if idempotency_key is None else checks.name(idempotency_key, name="idempotency_key")
+    episode = new_episode(parts, caller, at=act.at, idempotency_key=key, **values)
+    stored = store_memory(parts, act, episode, idempotency_key=key)
+    consolidate_after_switch(parts, caller, stored)
+    return stored
 
 
 def new_episode(  # what a turn is made of
@@ -48,7 +64,10 @@ def new_episode(  # what a turn is made of
     lifetime = parts.settings.episodes.ttl_days
     if ttl_days is not None:
         lifetime = checks.number(ttl_days, name="ttl_days", low=0, high=36_500)
-    parsed_role, text = checks.choice(role, ROLES, name="role"), parse_text(parts, content)
+    parsed_role = checks.choice(role, ROLES, name="role")
+    text = checks.content(content)
+    if may_hold_secret(text):
+        text = mask_secrets(parts, text)
     return Episode(
         id=new_id(parts, caller, idempotency_key),
         tenant_id=caller.tenant_id,
@@ -58,7 +77,7 @@ def new_episode(  # what a turn is made of
         role=parsed_role,
         speaker=None if speaker is None else checks.name(speaker, name="speaker"),
         content=text,
-        event_time=at if event_time is None else parse_time(event_time, name="event_time", now=at) or at,
+        event_time=_parse_event_time(event_time, at),
         created_at=at,
         expires_at=None if lifetime is None else at + timedelta(days=lifetime),
         importance=parse_importance(importance, text, role=parsed_role),
@@ -68,6 +87,14 @@ def new_episode(  # what a turn is made of
         tags=() if tags is None else checks.names(tags, name="tag"),
         metadata={} if metadata is None else checks.metadata(metadata),
     )
+
+
+def _parse_event_time(value: object, at: datetime) -> datetime:
+    if value is None:
+        return at
+    if isinstance(value, datetime):  # as `parse_time` takes it
+        return checks.moment(value, name="event_time") or at
+    return parse_time(value, name="event_time", now=at) or at
 
 
 def parse_importance(importance: object, text: str, *, role: Role = "user") -> float:

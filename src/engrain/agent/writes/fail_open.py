@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain import metrics
+from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+from engrain.agent.writes.memories import store_memories, store_memory
 from engrain.domain.faults import describe_fault
 from engrain.domain.filters import Filter
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_open
 from engrain.domain.records import Episode
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.memories.hooks import MessageReceipt, RecentTurns
     from engrain.domain.memories.routing import WorkingStats
     from engrain.domain.records import Caller, Degraded, MemoryRecord
 
@@ -31,8 +33,6 @@ def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None)
     Raises:
         InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored.
     """
-    from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
-
     parts.buffers.flush_batches()  # what came before it
     delivered = parts.buffers.outbox.deliver(act, episode, _store_episode(parts), key=key)
     if delivered.is_stored:
@@ -42,10 +42,6 @@ def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None)
 
 def deliver_soon(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> MessageReceipt:
     """Store an episode with others, within the settings' seconds; now where these are 0 or others wait."""
-    from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
-    from engrain.agent.writes.memories import store_memories
-    from engrain.domain.memories.hooks import MessageReceipt
-
     if not parts.buffers.is_batching:
         return deliver(parts, act, episode, key=key)
 
@@ -102,7 +98,6 @@ def close(parts: Parts) -> None:
 
 def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> RecentTurns:
     """Return the newest turns of a session, oldest first: from Redis those it is sure of, else from the database."""
-    from engrain.domain.memories.hooks import RecentTurns, fails_open
     from engrain.storage.search.recency import load_newest
 
     now, redis = parts.clock(), parts.buffers.recent
@@ -125,8 +120,6 @@ def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> Rece
 
 def _store_episode(parts: Parts) -> Callable[[Act, Episode, str], Episode]:
     """Return the function by which the outbox stores an episode, which may be stored again under its key."""
-    from engrain.agent.writes.memories import store_memory
-
     return lambda act, episode, key: store_memory(parts, act, episode, idempotency_key=key)
 
 
@@ -148,9 +141,6 @@ def _store_or_deliver(parts: Parts, caller: Caller, messages: Sequence[Episode])
 
 def _store_all(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Degraded | None:
     """Store messages in one transaction, those that are there already left alone; return why not."""
-    from engrain.agent.writes.memories import store_memories
-    from engrain.domain.memories.hooks import fails_open
-
     try:
         store_memories(parts, Act(caller=caller, at=parts.clock()), messages)
     except Exception as error:

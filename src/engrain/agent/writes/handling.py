@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.reads.forgetting import find_last_said, find_topic
+from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+from engrain.agent.reads.forgetting import find_all_known, find_last_said, find_topic
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import parse_text
+from engrain.agent.writes.episodes import new_episode, parse_importance
+from engrain.agent.writes.memories import new_fact, store_statement
 from engrain.domain.memories.routing import Suggestion
+from engrain.domain.text.categories import fact_category
 from engrain.retrieval.time_expressions import parse_spans
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.memories.routing import Routing
-    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.records import Caller, Fact, MemoryRecord
 
 
 def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]:
@@ -23,6 +30,17 @@ def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]
     now = parts.clock()
     spans = parse_spans(routing.content, now)
     return routing.topic or "", min(spans[0].end, now) if spans else now
+
+
+def remember_statement(parts: Parts, caller: Caller, routing: Routing, turn: Mapping[str, Any]) -> Fact:
+    """Remember the fact that a turn states, and the turn of these values as an episode, from which it is learned."""
+    act, about = new_act(parts, caller), fact_arguments(routing, caller)
+    content = parse_text(parts, about.pop("content"))
+    category, importance = fact_category(about["predicate"], content), parse_importance(None, content)
+    fact = new_fact(parts, act, content=content, category=category, importance=importance, **about)
+    said, kept = store_statement(parts, act, new_episode(parts, caller, at=act.at, **turn), fact)
+    consolidate_after_switch(parts, caller, said)
+    return kept
 
 
 def fact_arguments(routing: Routing, caller: Caller) -> dict[str, Any]:
@@ -45,6 +63,8 @@ def suggest_removal(parts: Parts, caller: Caller, routing: Routing) -> Suggestio
 
 def find_meant(parts: Parts, caller: Caller, routing: Routing) -> list[MemoryRecord]:
     """Find the memories that a request to forget is about."""
+    if routing.topic is None:
+        return find_all_known(parts, caller)
     if routing.topic:
         return find_topic(parts, caller, routing.topic, speaker_alone=routing.speaker_alone)
     return find_last_said(parts, caller)

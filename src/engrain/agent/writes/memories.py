@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.agent.reads.lookups import find_memory, get_active_fact
+from engrain.agent.wiring.acts import new_id
 from engrain.agent.writes import linking
 from engrain.domain.memories.fact_keys import is_note_slot, value_key
 from engrain.domain.memories.lineage import inherit_trust
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import UnitOfWork
 
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
+_Unnamed = TypeVar("_Unnamed", Episode, Rule)  # what is no note, which a cache may hold
 
 
-def new_fact(parts: Parts, act: Act, *, permanence: Permanence = "standard", **values: Any) -> Fact:
-    """Return a fact of the caller made now, with these values, not stored yet."""
+def new_fact(
+    parts: Parts, act: Act, *, permanence: Permanence = "standard", idempotency_key: str | None = None, **values: Any
+) -> Fact:
+    """Return a fact of the caller made now, with these values, not stored yet; with a key it has the id of the key."""
     return Fact(
-        id=parts.ids(),
+        id=new_id(parts, act.caller, idempotency_key),
         tenant_id=act.caller.tenant_id,
         agent=act.caller.agent,
         permanence=permanence,
@@ -41,21 +45,19 @@ def new_fact(parts: Parts, act: Act, *, permanence: Permanence = "standard", **v
     )
 
 
-def store_memory(parts: Parts, act: Act, memory: _Memory, *, idempotency_key: str | None = None) -> _Memory:
-    """Store one memory and announce it to the background work; return it as stored, now or when the key was first used.
+def store_memory(parts: Parts, act: Act, memory: _Unnamed, *, idempotency_key: str | None = None) -> _Unnamed:
+    """Store an episode or a rule and announce it to the background work.
+
+    Returns it as stored, now or when the key was first used.
 
     Raises:
         InvalidInput: the caller does not see its scope, the key was used for something else, or the source of ids
             repeats itself; nothing was written.
     """
-    try:
-        stored = store_memories(parts, act, [memory])
-    finally:
-        parts.note_cache.drop(memory)
-    if not stored:
-        return _stored_before(parts, act.caller, memory, idempotency_key)
-    assert isinstance(stored[0], type(memory))
-    return stored[0]
+    for stored in store_memories(parts, act, [memory]):
+        assert isinstance(stored, type(memory))
+        return stored
+    return _stored_before(parts, act.caller, memory, idempotency_key)
 
 
 def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | None = None) -> Fact:
@@ -67,6 +69,27 @@ def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | Non
     parts.note_cache.drop(fact)
     parts.queue.announce()
     return stored or _stored_before(parts, act.caller, fact, idempotency_key)
+
+
+def store_statement(parts: Parts, act: Act, turn: Episode, fact: Fact) -> tuple[Episode, Fact]:
+    """Store a turn, and the fact that it states as `store_fact` does, in one transaction; return both as stored."""
+    said, kept = parts.store.write(act, _put_statement, parts, turn, replace(fact, source_episode_id=turn.id))
+    parts.note_cache.drop(fact)
+    parts.queue.announce()
+    parts.buffers.add_recent([said])
+    return said, kept
+
+
+@repeatable
+def _put_statement(work: UnitOfWork, parts: Parts, turn: Episode, fact: Fact) -> tuple[Episode, Fact]:
+    is_new = bool(arrivals.put(work, [turn]))  # its session is locked before the slot of the fact, whom it names after
+    kept = _store_or_confirm(work, parts, fact, may_be_repeated=False) or find_memory(work, fact.id)
+    if is_new:
+        linking.link(work, parts, turn)
+    said = find_memory(work, turn.id)
+    assert isinstance(said, Episode)
+    assert isinstance(kept, Fact)
+    return said, kept
 
 
 @repeatable
@@ -146,7 +169,8 @@ def store_memories(parts: Parts, act: Act, memories: Sequence[MemoryRecord]) -> 
     """Store memories as `linking.put` does, in one transaction, and announce them to the background work."""
     stored = parts.store.write(act, linking.put, parts, memories)
     parts.queue.announce()
-    parts.buffers.add_recent(stored)
+    if parts.buffers.recent is not None:
+        parts.buffers.add_recent(stored)
     return stored
 
 

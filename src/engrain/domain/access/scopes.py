@@ -97,7 +97,7 @@ class Reach:
     @property
     def own_scope(self) -> str:
         """The scope that this agent alone sees: acting for a user, that of this user."""
-        return user_scope(self.user, self.agent)
+        return self.agent if self.user is None else user_scope(self.user, self.agent)
 
     @property
     def shared_scope(self) -> str:

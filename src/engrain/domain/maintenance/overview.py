@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Rule
     from engrain.domain.runs.runs import PendingSession, Run
 
-# Limits: the newest memories of each kind and scope, and the newest events.
+# Limits: the newest memories of each kind and scope, the newest events, and the episodes that have waited longest.
 MOST_MEMORIES = 20_000
 MOST_EVENTS = 100_000
+MOST_WAITING = 5_000
 # Counts of a day, and the types of events behind them.
 COUNTED: Mapping[str, tuple[str, ...]] = {
     "episodes": ("episode_created",),
@@ -77,7 +78,8 @@ class Overview(Record):
         days_since: start of the counts if there were more than MOST_EVENTS events; None if all were counted.
         most_referenced, entities, content_bytes: of the newest MOST_MEMORIES of each kind and scope; `looked_at` has
             their number.
-        waiting_sessions: sessions with episodes that wait for consolidation, the oldest first.
+        waiting_sessions: sessions with episodes that wait for consolidation, the oldest first; of the MOST_WAITING
+            episodes that have waited longest.
     """
 
     at: datetime

@@ -35,6 +35,14 @@ class PoolVitals(Record):
     in_use: int
     requests_waiting: int
 
+    def __add__(self, other: PoolVitals) -> PoolVitals:
+        return PoolVitals(
+            most=self.most + other.most,
+            open=self.open + other.open,
+            in_use=self.in_use + other.in_use,
+            requests_waiting=self.requests_waiting + other.requests_waiting,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vitals(Record):

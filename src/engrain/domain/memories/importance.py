@@ -41,21 +41,15 @@ def importance_of(content: str, *, role: Role = "user") -> float:
     This part never changes, so it is stored where the caller gives no importance.
     """
     base = PLAIN + TOOL_RESULT if role == "tool" else PLAIN
+    if content.isascii():  # there `lower` ignores case as the patterns do, and takes a tenth of their time
+        lowered = content[:_MOST_CHARACTERS].lower()
+        for phrase in _PHRASES:
+            if phrase in lowered:
+                break
+        else:
+            return base
     straight = content[:_MOST_CHARACTERS].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    if not _may_match(straight):
-        return base
     return _clamped(base + sum(gain for gain, pattern in _PATTERNS if pattern.search(straight)))
-
-
-def _may_match(text: str) -> bool:
-    """True if a text may contain a signal: a tenth of the patterns' work. In ASCII `lower` ignores case as they do."""
-    if not text.isascii():
-        return True
-    lowered = text.lower()
-    for phrase in _PHRASES:  # noqa: SIM110  # a generator for any() takes twice as long
-        if phrase in lowered:
-            return True
-    return False
 
 
 def current(memory: MemoryRecord, now: datetime) -> float:

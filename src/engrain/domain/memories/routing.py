@@ -35,8 +35,9 @@ class Routing(Record):
 
     Attributes:
         topic: of the routes "past" and "forget", what they are about in the words of the input; "" for the last thing
-            said, or for everything of that time.
+            said, or for everything of that time. None where everything is to be forgotten.
         speaker_alone: whether the request is about what the speaker said, and nobody else.
+        is_part: of the route "fact", whether the words say more than the fact, so that they are an episode besides.
     """
 
     route: Route
@@ -47,6 +48,7 @@ class Routing(Record):
     key: str | None = None  # of a note
     topic: str | None = None
     speaker_alone: bool = False
+    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

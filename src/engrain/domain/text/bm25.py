@@ -17,8 +17,11 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
+
+    Count: TypeAlias = np.uint8 | np.uint16
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the usual constants.
 K1 = 1.2
@@ -39,6 +42,8 @@ class Terms(NamedTuple):
     words: Sequence[str]
     codes: NDArray[np.uint64]
 
+
+_NO_TERMS = Terms((), _NO_CODES)
 
 # Own words of a memory, and those of its neighbours.
 Text = tuple["Sequence[Terms]", "Sequence[Terms]"]
@@ -72,7 +77,7 @@ class Corpus:
 
 def encode(terms: Sequence[str]) -> Terms:
     """Look up the codes of terms."""
-    return Terms(terms, np.fromiter(map(_CODES.__getitem__, terms), np.uint64, len(terms)))
+    return Terms(terms, np.fromiter(map(_CODES.__getitem__, terms), np.uint64, len(terms))) if terms else _NO_TERMS
 
 
 def pack(own: Sequence[str], near: Sequence[str]) -> IndexedWords:
@@ -162,7 +167,7 @@ def penalise(lengths: NDArray[np.int64], corpus: Corpus) -> NDArray[np.float64]:
 
 
 def weigh(
-    idf: float, owns: NDArray[np.uint16], nears: NDArray[np.uint16], penalties: NDArray[np.float64]
+    idf: float, owns: NDArray[Count], nears: NDArray[Count], penalties: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Weigh one term in memories that hold it so often."""
     frequency = owns + NEAR_WEIGHT * nears

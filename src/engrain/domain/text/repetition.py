@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.text.analysis import stems, terms
 from engrain.domain.text.indexing import question_share
+from engrain.domain.text.small_talk import is_small_talk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable
@@ -66,11 +68,24 @@ _DENIAL = re.compile(
     | \b(?:i|we)\ (?:am|are|was|were|have)\ not\ (?:sure|aware|certain|able\ to)\b
     | \b(?:i|we)\ (?:do|did|can|could|have)\ not\ (?:seem\ to\ )?(?:have|find|found|see|seen|got)\b
       (?:\ \S+){{0,4}}?\ (?:{_RECORDS})\b
+    | \b(?:i|we)\ do\ not\ (?:think|believe)\ (?:that\ )?(?:you|i|we|anybody|anyone)\ (?:have\ |has\ |ever\ )*
+      (?:told|tell|said|say|mentioned|mention|shared|know)\b
     | \b(?:have|had|has|find|found|see|is|are|hold|holds)\ (?:no|nothing)\b(?:\ \S+){{0,3}}?\ (?:{_RECORDS})\b
     | ^(?:no|not\ any)\ (?:{_RECORDS})\b | \bno\ idea\b | ^not\ sure\b
     | \b(?:have|has|had|did|was|were|is|are)\ not\ (?:been\ |yet\ |ever\ )?(?:told?|tell|mention(?:ed)?|shared?|said
       |say|provided?|stated?|specified|recorded|given?|discussed|stored|saved|informed)\b
+    | \b(?:i|we)\ (?:can|could)\ not\ (?:see|find)\b | ^i\ (?:have\ no|do\ not\ (?:have|see))\b(?:\ \S+){{1,6}}$
+    | ^(?:i|we)\ do\ not[.!]?$ | \bnot\ that\ i\ know\b | \b(?:you|he|she|they)\ never\ (?:said|told|mentioned)\b
+    | \bas\ far\ as\ i\ know\b
+    | \b(?:nobody|no\ one)\ (?:has\ )?(?:told|tells|said|says|mentioned|knows?)\b
+    | \bhas\ not\ (?:come\ up|been\ said)\b
     | \bnothing\ (?:stored|saved|recorded|noted|about)\b
+    | \b(?:wei(?:ss|\u00df)|finde)\ (?:ich|wir)\b(?:\ \S+){0, 4}?\ (?:nicht|nichts|keine?n?)\b
+    | \b(?:ich|wir)\ (?:wei(?:ss|\u00df)|wissen|finde)\b(?:\ \S+){0, 4}?\ (?:nicht|nichts|keine?n?)\b
+    | \bno\ (?:lo\ )?(?:s\u00e9|sabemos|recuerdo|encuentro)\b
+    | \b(?:je|nous)\ (?:ne\ |n['\u2019])(?:sais|savons|trouve|vois|me\ souviens)\ pas\b
+    | \bnon\ (?:lo\ )?(?:so|ricordo|trovo)\b | \bn\u00e3o\ (?:sei|sabemos|lembro|encontro)\b
+    | \b\u043d\u0435\ (?:\u0437\u043d\u0430\u044e|\u043f\u043e\u043c\u043d\u044e)\b | \u4e0d\u77e5\u9053
     """,
     re.VERBOSE,
 )
@@ -92,10 +107,14 @@ def repeat_key(content: str, *, role: Role | None, speaker: str | None) -> Hasha
     speaker where they have the same words in order, whatever their case and punctuation, as one other word may be a
     name, a number or a "not".
     """
-    if len(content) <= _MOST_CHARACTERS and (is_question(content) or is_non_answer(content, role=role)):
-        asked = frozenset(terms(content)) - _FILLERS
-        if asked:
-            return "asked", asked
+    is_asked = len(content) <= _MOST_CHARACTERS and (is_question(content) or says_nothing(content, role=role))
+    return _find_key(content, role, speaker, frozenset(terms(content)) if is_asked else frozenset())
+
+
+def _find_key(content: str, role: Role | None, speaker: str | None, question_terms: frozenset[str]) -> Hashable:
+    """The key of a turn; `question_terms` are those of one that is a question or says nothing."""
+    if own := question_terms - _FILLERS:
+        return "asked", own
     if len(content) <= _MOST_CACHED_CHARACTERS:
         return role, speaker, _cached_words(content)
     return role, speaker, len(content), content[:_BEGINNING], hash(content)
@@ -111,18 +130,21 @@ class Repetition(NamedTuple):
     key: int
     words: int
     question_terms: str | None
-    is_non_answer: bool
+    says_nothing: bool
 
 
 def describe_repetition(content: str, *, role: Role | None, speaker: str | None) -> Repetition:
     """Describe what a turn repeats, once for all searches that find it."""
     is_short = len(content) <= _MOST_CHARACTERS
-    asks = is_short and asks_something(content)
+    is_empty, is_asked = says_nothing(content, role=role), is_short and is_question(content)
+    asks = is_asked or (is_short and _begins_as_question(content))
+    goes_by_terms = is_asked or (is_short and is_empty)
+    own = terms(content) if asks or goes_by_terms else []
     return Repetition(
-        key=hash(repeat_key(content, role=role, speaker=speaker)),
+        key=hash(_find_key(content, role, speaker, frozenset(own) if goes_by_terms else frozenset())),
         words=hash_words(content),
-        question_terms=" ".join(dict.fromkeys(terms(content))) if asks else None,
-        is_non_answer=is_non_answer(content, role=role),
+        question_terms=" ".join(dict.fromkeys(own)) if asks else None,
+        says_nothing=is_empty,
     )
 
 
@@ -170,12 +192,13 @@ def measure_repetition(question_terms: str, query_terms: Collection[str]) -> flo
     return share if share >= least else 0.0
 
 
-def is_non_answer(content: str, *, role: Role | None) -> bool:
-    """True if an assistant says that it does not know, and nothing else but what it asks or offers.
+def says_nothing(content: str, *, role: Role | None) -> bool:
+    """True for small talk, and for an assistant that does not know and says nothing else but what it asks or offers.
 
     A person's "I don't know my blood type." is something to remember.
     """
-    return role == "assistant" and len(content) <= _MOST_CHARACTERS and _denies(content)
+    denies = role == "assistant" and len(content) <= _MOST_CHARACTERS and _denies(content)
+    return denies or is_small_talk(content)
 
 
 @lru_cache(maxsize=4_096)
@@ -197,16 +220,20 @@ def _expand(clause: str) -> str:
 
 def _begins_as_question(content: str) -> bool:
     """True for a question without its mark: "whats my cats name"."""
-    first = [word for word in _words(" ".join(content.split(None, 3)[:3])) if word not in _OPENINGS]
-    return bool(first) and first[0] in _QUESTION_STARTS
+    for word in _words(" ".join(content.split(None, 3)[:3])):
+        if word not in _OPENINGS:
+            return word in _QUESTION_STARTS
+    return False
 
 
 def _words(content: str) -> tuple[str, ...]:
     """Words in order, folded, without the punctuation around them; symbols stay, as in "C++" and "5 %"."""
-    folded = content.lower() if content.isascii() else unicodedata.normalize("NFKC", content).casefold()
-    whole = folded.replace("'", "").replace("\u2019", "")
-    stripped = [word.strip(_STRIPPED) for word in whole.split()]
-    return tuple([word for word in stripped if word and word not in _DASHES])
+    is_ascii = content.isascii()
+    folded = content.lower() if is_ascii else unicodedata.normalize("NFKC", content).casefold().replace("\u2019", "")
+    found = map(str.strip, folded.replace("'", "").split(), repeat(_STRIPPED))
+    if is_ascii and "-" not in folded:
+        return tuple(filter(None, found))
+    return tuple([word for word in found if word and word not in _DASHES])
 
 
 @lru_cache(maxsize=4_096)

@@ -17,39 +17,81 @@ _MOST_CHARACTERS = 80
 _ADDRESSED = """
     hello; hi; hey; hiya; howdy; yo; greetings; good morning; good afternoon; good evening; good night; good day;
     morning; evening; night; welcome back; hallo; guten tag; guten morgen; guten abend; gute nacht; moin; servus;
-    hola; buenos dias; buenas noches; salut; bonjour; bonsoir; ciao; buongiorno; ola; bom dia; hej; thanks; thank
-    you; thx; ty; cheers; many thanks; danke; vielen dank; merci; gracias; grazie; obrigado; obrigada; tack;
-    bedankt; bye; goodbye; bye bye; farewell; see you; see ya; cya; tschuss; adios; au revoir; take care
+    hola; buenos dias; buenas noches; salut; bonjour; bonsoir; ciao; buongiorno; ola; bom dia; hej; thanks; thank you;
+    thx; ty; cheers; many thanks; danke; vielen dank; merci; gracias; grazie; obrigado; obrigada; tack; bedankt; danke
+    schon; danke sehr; danke dir; muchas gracias; merci beaucoup; grazie mille; muito obrigado; muito obrigada; buenas
+    tardes; boa tarde; boa noite; buonasera; buona notte; bonne nuit; bis morgen; bis bald; bis spater; hasta manana;
+    hasta luego; a demain; a bientot; a domani; ate amanha; bye; goodbye; bye bye; farewell; see you; see ya; cya;
+    tschuss; adios; au revoir; take care; hi there; gm; gn; ttyl; see you tomorrow; goedemorgen; hoi; buona giornata;
+    bonne journee; bonne soiree; dank je wel; tack sa mycket; arrivederci; tchau; доброе утро; добрый день; добрый
+    вечер; привет; здравствуйте; спасибо; большое спасибо; пока; 你好; 您好; 谢谢; 多谢; 再见; 早上好; 晚安;
+    こんにちは; こんばんは; おはよう; おはようございます; ありがとう; ありがとうございます; おやすみ; 안녕하세요;
+    안녕; 감사합니다; 고마워요
 """
 _NODS = """
     ok; okay; k; kk; yes; yeah; yep; yup; y; no; nope; n; sure; fine; right; alright; all right; all good; good;
     great; nice; cool; perfect; awesome; excellent; amazing; wonderful; lovely; super; brilliant; fantastic; neat;
-    sweet; lol; haha; hahaha; hehe; hm; hmm; wow; oh; ah; aha; well; got it; understood; noted; done; agreed;
-    exactly; indeed; of course; absolutely; definitely; certainly; correct; sounds good; sounds great; sounds fine;
-    makes sense; works for me; no problem; no worries; never mind; nevermind; you are welcome; you re welcome; youre
-    welcome; please; i see; lgtm; ship it; go on; go ahead; go for it; continue; proceed; carry on; keep going; do
-    it; do that; 1; that is it; that s it; thats it; that is all; that s all; thats all; well done; good job; good
-    work; good one; how are you; how are you doing; how is it going; how s it going; hows it going; what s up; whats
-    up; are you there; nice to meet you; have a good day; have a nice day; have a great day; have a good evening;
-    have a nice evening; have a good one; have a good weekend; have a nice weekend; talk to you later; talk to you
-    soon; talk later; ja; nein; genau; gut; alles klar; si; oui; non; d accord
+    sweet; lol; haha; hahaha; hehe; hm; hmm; wow; oh; ah; aha; well; got it; understood; noted; done; agreed; exactly;
+    indeed; of course; absolutely; definitely; certainly; correct; sounds good; sounds great; sounds fine; makes
+    sense; works for me; no problem; no worries; never mind; nevermind; you are welcome; you re welcome; youre
+    welcome; please; i see; lgtm; ship it; go on; go ahead; go for it; continue; proceed; carry on; keep going; do it;
+    do that; 1; that is it; that s it; thats it; that is all; that s all; thats all; well done; good job; good work;
+    good one; how are you; how are you doing; how is it going; how s it going; hows it going; what s up; whats up; are
+    you there; nice to meet you; have a good day; have a nice day; have a great day; have a good evening; have a nice
+    evening; have a good one; have a good weekend; have a nice weekend; talk to you later; talk to you soon; talk
+    later; that sounds; sounds; that s; thats; that is; fun; interesting; good to know; good to hear; nice to hear;
+    great to hear; glad to hear it; glad to hear that; i am glad; i m glad; that works; that helps; enjoy; have fun;
+    good luck; congratulations; congrats; enjoy your meal; poor thing; ja; nein; doch; genau; gut; alles klar; alles
+    gut; klar; gern; gerne; schon; wie schon; wie schade; schade; toll; super; prima; sehr gern; sehr schon; sehr gut;
+    bitte; bitte schon; notiert; verstanden; stimmt; in ordnung; das merke ich mir; ich merke es mir; merke ich mir;
+    gute besserung; viel gluck; viel spass; herzlichen gluckwunsch; gute idee; das klingt gut; mach ich; si; claro;
+    vale; de acuerdo; muy bien; que bien; que pena; de nada; entendido; anotado; lo apunto; perfecto; por favor; buena
+    suerte; felicidades; oui; non; d accord; bien sur; tres bien; parfait; c est note; merveilleux; de rien;
+    dommage; quel dommage; bonne chance; felicitations; s il vous plait; s il te plait; certo; va bene; perfetto;
+    molto bene; capito; prego; per favore; peccato; che bello; auguri; sim; nao; esta bem; muito bem; perfeito;
+    entendi; por favor; que pena; parabens; ja zeker; prima; begrepen; np; yw; tbh; gotcha; fair enough; my pleasure; no
+    prob; anytime; will do; sure thing; mhm; same here; you too; not bad; brb; not now; maybe later; later; one sec;
+    wait; sorry; my bad; oops; whatever; ha; nice one; test; testing; are you here; you there; is anyone
+    there; how is your day; how s your day; how are things; what s new; good to see you; i m fine; i m good; i am fine;
+    i am good; great news; happy monday; happy friday; have a nice trip; have a good trip; na; wie geht s; wie geht es
+    dir; wie geht es ihnen; mir geht s gut; mir geht es gut; passt; passt schon; kein problem; gern geschehen; schonen
+    tag; schonen tag noch; schonen abend; schonen abend noch; schones wochenende; gleichfalls; que tal; como estas; como
+    esta; todo bien; igualmente; que tengas un buen dia; buen dia; ca va; ca va bien; comment ca va; toi aussi; vous
+    aussi; come stai; come sta; tutto bene; anche a te; tudo bem; bom fim de semana; voce tambem; hur mar du; как дела;
+    хорошо; ладно; понятно; да; нет; 好的; 好; 嗯; 了解; はい; いいえ; わかりました; 네
 """
 # They add nothing where one of the phrases above stands before them.
 _ADDITIONS = """
     so much; very much; a lot; a bunch; a million; again; there; then; now; today; tonight; tomorrow; later; soon;
     too; all; everyone; everybody; for now; for today; for that; for your help; for the help; for everything; and;
-    but; very; really; indeed; so; it; this; that; with you
+    but; very; really; indeed; so; it; this; that; with you; dir; ihnen; euch; bis morgen; bis spater; bis dann; bis
+    bald; und; y; et; e; hasta manana; hasta luego; a demain; a bientot; a domani; ate amanha; sehr; mucho; beaucoup;
+    viel
 """
 
 
+def _plain(text: str) -> str:
+    """A text without case and accents."""
+    plain = text.casefold()
+    if plain.isascii():
+        return plain
+    return "".join([char for char in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(char)])
+
+
 def _phrases(text: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(phrase.split()) for phrase in text.split(";"))
+    return frozenset(tuple(phrase.split()) for phrase in _plain(text).split(";"))
 
 
 _OPENINGS, _FREE, _ADDED = _phrases(_ADDRESSED), _phrases(_NODS), _phrases(_ADDITIONS)
 _LONGEST = max(map(len, _OPENINGS | _FREE | _ADDED))
-# Without "me": "tell me a joke" is about nobody.
+# Without "me" alone: "tell me a joke" is about nobody, "what do you know about me" is.
 _FIRST_PERSON = frozenset("i my mine myself we us our ours ourselves".split())
+_ABOUT_ME = re.compile(r"\b(?:about|describe|know|remember|call) (?:me|us)\b", re.IGNORECASE)
+_ABOUT_ALL = re.compile(
+    r"\bwhat (?:all )?(?:do|can|did|have) you (?:still )?(?:know|remember|recall|learned|noted|stored)"
+    r"(?: so far| by now| already)?\W*$",
+    re.IGNORECASE,
+)
 _SPLIT = re.compile(r"[^\w]+")
 
 
@@ -64,16 +106,14 @@ def is_small_talk(text: str) -> bool:
 
 
 def is_about_speaker(text: str) -> bool:
-    """True for a text in the first person, such as "what is my address?", that is no small talk."""
-    return not _FIRST_PERSON.isdisjoint(words(text)) and not is_small_talk(text)
+    """True for a text about its speaker ("what is my address?") or about all there is ("what do you remember?")."""
+    is_first_person = not _FIRST_PERSON.isdisjoint(words(text)) or _ABOUT_ME.search(text) or _ABOUT_ALL.search(text)
+    return bool(is_first_person) and not is_small_talk(text)
 
 
 def _fold(text: str) -> tuple[str, ...]:
     """Words in order, all of them, without case and accents."""
-    plain = text.casefold()
-    if not plain.isascii():
-        plain = "".join([char for char in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(char)])
-    return tuple(filter(None, _SPLIT.split(plain)))
+    return tuple(filter(None, _SPLIT.split(_plain(text))))
 
 
 def _reads_as_small_talk(rest: tuple[str, ...], *, is_asked: bool) -> bool:

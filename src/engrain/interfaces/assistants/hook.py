@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.checks import is_address
 from engrain.errors import EngrainError, InvalidInput
 from engrain.interfaces.assistants import protocols
 from engrain.interfaces.assistants.protocols import PROTOCOLS, Moment, Protocol
@@ -34,7 +35,6 @@ _CALL_TIMEOUT_S = 5.0
 _PROJECT_SHARE = 0.6
 _START_QUERY = "What do I prefer, and which conventions do I follow?"
 _MOST_LOG_BYTES = 500_000
-_SERVERS = ("https://", "http://")
 # A process that lives for one hook loads no model. What it stores gets its vector from the next process that stays.
 _LIGHT: Mapping[str, Any] = {
     "embedding": {"model": "none"},
@@ -220,11 +220,12 @@ def _open_calls(command: HookCommand, settings: Settings, session: str | None) -
     """Open the way to the memory: a server's address, the socket of a process that has it open, or the database."""
     identity = {"tenant": settings.tenant, "agent": settings.agent, "user": settings.user, "session": session}
     calls: Any = None
-    if settings.db.startswith(_SERVERS):
+    if is_address(settings.db):
         from engrain.client.plain_connection import PlainConnection
+        from engrain.interfaces.local_token import find_key
 
         del identity["tenant"]  # the key's
-        calls = PlainConnection(settings.db, _key(settings), identity=identity, timeout_s=_CALL_TIMEOUT_S)
+        calls = PlainConnection(settings.db, find_key(settings), identity=identity, timeout_s=_CALL_TIMEOUT_S)
     elif "://" not in settings.db.removeprefix("sqlite:///") and settings.db != ":memory:":
         from engrain.interfaces.assistants.local_socket import connect
 
@@ -238,17 +239,6 @@ def _open_calls(command: HookCommand, settings: Settings, session: str | None) -
         yield calls
     finally:
         calls.close()
-
-
-def _key(settings: Settings) -> str | None:
-    """Return the access key: that of the settings, else on this machine the token of its user."""
-    if settings.key is not None:
-        return settings.key.get_secret_value()
-    from engrain.client.address import parse_address
-    from engrain.interfaces import local_token
-
-    has_token = parse_address(settings.db).is_loopback and local_token.token_file().is_file()
-    return local_token.read_token() if has_token else None
 
 
 def _report(command: HookCommand | None, arguments: Sequence[str], error: Exception) -> dict[str, Any]:

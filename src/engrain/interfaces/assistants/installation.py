@@ -76,17 +76,38 @@ def merge_hooks(client: str, before: str, entries: Mapping[str, Mapping[str, Any
     Raises:
         InvalidInput: the text is no JSON of hooks; nothing is lost.
     """
-    try:
-        found = json.loads(before) if before.strip() else dict(FILES[client].fields)
-    except ValueError as error:  # comments, as some allow them, would be lost
-        raise InvalidInput(f"{where} is no plain JSON ({error}); add by hand what --print shows") from error
-    hooks = found.get("hooks", {}) if isinstance(found, dict) else None
-    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
-        raise InvalidInput(f"{where} has no lists of hooks by event; add by hand what --print shows")
+    found, hooks = _read_hooks(FILES[client].fields, before, where)
     merged = {event: kept for event, groups in hooks.items() if (kept := _without_ours(groups)) or not groups}
     for event, entry in entries.items():
         merged[event] = [*merged.get(event, ()), dict(entry)]
     return json.dumps({**found, "hooks": merged}, indent=_INDENT, ensure_ascii=False) + "\n"
+
+
+def remove_hooks(before: str, *, where: str) -> tuple[str, dict[str, Any]]:
+    """The text of the settings without hooks of ours, and what was removed of each event; all else stays.
+
+    Raises:
+        InvalidInput: the text is no JSON of hooks; nothing is lost.
+    """
+    found, hooks = _read_hooks({}, before, where)
+    kept = {event: _without_ours(groups) for event, groups in hooks.items()}
+    removed = {event: groups for event, groups in hooks.items() if kept[event] != groups}
+    if not removed:
+        return before, {}
+    left = {event: groups for event, groups in kept.items() if groups or event not in removed}
+    return json.dumps({**found, "hooks": left}, indent=_INDENT, ensure_ascii=False) + "\n", removed
+
+
+def _read_hooks(empty: Mapping[str, Any], text: str, where: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Parse the settings, which are `empty` where there are none; themselves and their hooks by event."""
+    try:
+        found = json.loads(text) if text.strip() else dict(empty)
+    except ValueError as error:  # comments, as some allow them, would be lost
+        raise InvalidInput(f"{where} is no plain JSON ({error}); change by hand what --print shows") from error
+    hooks = found.get("hooks", {}) if isinstance(found, dict) else None
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise InvalidInput(f"{where} has no lists of hooks by event; change by hand what --print shows")
+    return found, hooks
 
 
 def _without_ours(groups: Sequence[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,10 +65,10 @@ class SessionState:
         """Write the state, whole or not at all."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         document = {"transcript": self.transcript, "offset": self.offset, "lines": self.lines}
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".state.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        new = self.path.with_name(f".state.{os.getpid()}.{time.monotonic_ns()}")
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             json.dump(document, file)
-        Path(name).replace(self.path)
+        new.replace(self.path)
 
 
 def drop_oldest() -> None:

@@ -51,8 +51,10 @@ class DirectConnection:
         if verb == "hooks.session_end":
             return {}
         if self._memory is None:
+            from engrain.interfaces.numpy_threads import load_numpy_with_one_thread
             from engrain.service import Memory
 
+            load_numpy_with_one_thread()
             self._memory = Memory.open(settings=self._settings, config=self._config)
         return call(self._memory, self._identity, verb, arguments)
 

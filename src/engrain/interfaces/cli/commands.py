@@ -17,6 +17,7 @@ from engrain.interfaces.cli.invocation import (
     AsJson,
     ConfigFile,
     Db,
+    ServerKey,
     TenantName,
     UserName,
     command_of_function,
@@ -62,10 +63,13 @@ def engrain(
     user: UserName = None,
     tenant: TenantName = None,
     config: ConfigFile = None,
+    server_key: ServerKey = None,
     as_json: AsJson = False,
 ) -> None:
     """Long-term memory for AI agents: remembers what happened and what is true, finds it again, and says why."""
-    context.obj = options(db=db, agent=agent, user=user, tenant=tenant, config=config, as_json=as_json)
+    context.obj = options(
+        db=db, agent=agent, user=user, tenant=tenant, config=config, server_key=server_key, as_json=as_json
+    )
     if version:
         output.say(f"engrain {__version__}")
         raise typer.Exit

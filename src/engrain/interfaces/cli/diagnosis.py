@@ -8,7 +8,7 @@ import platform
 import stat
 import time
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,25 +31,31 @@ _UNITS = ("KB", "MB", "GB", "TB")
 _PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer", "rich")
 
 
-def doctor(invocation: Invocation) -> None:
+def doctor(
+    invocation: Invocation,
+    *,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Compare all rows, indexes and the file: reads everything.")
+    ] = False,
+) -> None:
     """Check that everything works, and say what to do where it does not.
 
-    Looks at versions, file, index, vectors, embedder and settings; reads the whole file.
+    Looks at versions, schema, indexes, totals, vectors, embedder and settings; --thorough reads the whole file.
     """
-    report = examine(invocation)
+    report = examine(invocation, thorough=thorough)
     invocation.answer(report, describe(report))
     if report["problems"]:
         raise typer.Exit(ExitCode.PROBLEM)
 
 
-def examine(invocation: Invocation) -> dict[str, Any]:
+def examine(invocation: Invocation, *, thorough: bool = False) -> dict[str, Any]:
     """Everything `doctor` shows, as JSON; `problems` are sentences that say what to do, none means sound."""
     problems = config.warnings(invocation.replaced_settings, file=invocation.config)
     notes: list[str] = []
     settings = invocation.settings()
     versions = _versions(problems)
     tried, embedder = _embedder(settings, problems)
-    memory = _memory(invocation, embedder, problems, notes)
+    memory = _memory(invocation, embedder, problems, notes, thorough=thorough)
     return {
         "versions": versions,
         "memory": memory,
@@ -91,12 +97,12 @@ def _versions(problems: list[str]) -> dict[str, str]:
 
 
 def _memory(
-    invocation: Invocation, embedder: "Embedder | None", problems: list[str], notes: list[str]
+    invocation: Invocation, embedder: "Embedder | None", problems: list[str], notes: list[str], *, thorough: bool
 ) -> dict[str, Any]:
     """The file as the store sees it; nothing where it cannot be opened, which is a problem like any other."""
     try:
         with invocation.memory(embedder=embedder or "none") as memory:
-            health, ready = memory.health(), memory.readiness()
+            health, ready = memory.health(thorough=thorough), memory.readiness()
     except (EngrainError, OSError) as error:
         problems.append(str(error))
         return {}

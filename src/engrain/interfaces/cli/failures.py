@@ -99,8 +99,12 @@ def _describe(error: BaseException) -> tuple[str, str]:
         case _:
             context = getattr(error, "ctx", None)
             command = "engrain" if context is None else context.command_path
-            format_message = getattr(error, "format_message", error.__str__)
-            return "usage", f"{format_message()} ({command} --help shows what there is)"
+            message = getattr(error, "format_message", error.__str__)()
+            if context is not None and "extra argument" in message:
+                wanted = " ".join(context.command.collect_usage_pieces(context))
+                quotes = ", with a text of several words in quotes" if "{" in wanted else ""
+                message += f"; the usage is {command} {wanted}{quotes}"
+            return "usage", f"{message} ({command} --help shows what there is)"
 
 
 def _give_up_output() -> None:

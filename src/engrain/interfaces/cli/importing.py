@@ -10,6 +10,7 @@ from engrain import metrics
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import progress
 from engrain.interfaces.cli.failures import ExitCode
+from engrain.interfaces.cli.invocation import is_served
 from engrain.interfaces.cli.rendering import reports
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def run(invocation: Invocation, arguments: Mapping[str, Any]) -> None:
             report = _read(invocation, memory, taken)
             for line in reports.broken_records(report):
                 invocation.note(line)
-            if not arguments.get("no_embed"):
+            if not arguments.get("no_embed") and not is_served(memory):
                 _embed(invocation, memory, report)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(
@@ -43,6 +44,8 @@ def run(invocation: Invocation, arguments: Mapping[str, Any]) -> None:
 
 
 def _read(invocation: Invocation, memory: Memory, arguments: Mapping[str, Any]) -> ImportReport:
+    if is_served(memory):
+        return memory.agent().import_file(**arguments)
     with progress.counting("reading turns", total=None, visible=not invocation.as_json) as done:
         return memory.agent().import_file(**arguments, progress=done)
 

@@ -17,6 +17,7 @@ from engrain.errors import EngrainError, StorageError
 from engrain.interfaces.cli import failures, output
 
 if TYPE_CHECKING:
+    from engrain.client.memory import RemoteMemory
     from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
     from engrain.domain.records import Degraded
@@ -37,6 +38,7 @@ class Invocation:
     user: str | None = None
     tenant: str | None = None
     config: str | None = None
+    key: str | None = None
     as_json: bool = False
 
     def inside(self, outer: "Invocation") -> "Invocation":
@@ -47,7 +49,7 @@ class Invocation:
     @property
     def replaced_settings(self) -> dict[str, Any]:
         """The settings that the options replace."""
-        values = {"db": self.db, "agent": self.agent, "user": self.user, "tenant": self.tenant}
+        values = {"db": self.db, "key": self.key, "agent": self.agent, "user": self.user, "tenant": self.tenant}
         return {name: value for name, value in values.items() if value is not None}
 
     def settings(self, **sections: Mapping[str, Any]) -> "Settings":
@@ -71,15 +73,24 @@ class Invocation:
     ) -> Iterator["Memory"]:
         """The memory, for a command that leaves at once, whatever waits for a vector; or for one that `stays`.
 
+        Of a server's address the memory there, unless the command stays or has an embedder of its own.
+
         Raises:
             StorageError: the command only `reads`, and its database is in a folder that is not there.
+            InvalidInput: the command needs a database, and `db` is the address of a server.
         """
         from engrain.config import describe_missing_key, load
         from engrain.config.tree import default_location
+        from engrain.domain.checks import is_address
+        from engrain.interfaces.numpy_threads import load_numpy_with_one_thread
         from engrain.service import Memory
 
         replaced = self.replaced_settings if stays else self.replaced_settings | _AT_ONCE
         chosen = load(replaced, file=self.config) if settings is None else settings
+        if is_address(chosen.db) and embedder is None and not stays:
+            with self._open_served(chosen) as served:
+                yield served
+            return
         path = path_of(chosen.db)
         is_new = path is not None and not path.exists()
         is_named = chosen.db != str(default_location()) and "://" not in chosen.db
@@ -88,11 +99,32 @@ class Invocation:
         self._warn_of_exposure(path)
         if embedder is None and (reason := describe_missing_key(chosen)) is not None:
             self.note(f"warning: {reason}")
+        if not stays:
+            load_numpy_with_one_thread()
         with Memory.open(settings=chosen, embedder=embedder) as memory:
             if is_new:
                 self.note(f"memory: {path} (new)")
             yield memory
             memory.close(flush=False)
+
+    def _open_served(self, settings: "Settings") -> "RemoteMemory":
+        """Open the memory of the server that `db` names, as the agent and the user that are named anywhere."""
+        from engrain.client.memory import open_remote
+        from engrain.config import DEFAULT, effective
+        from engrain.interfaces.local_token import find_key
+
+        memory = open_remote(settings.db, key=find_key(settings), timeout_s=None)
+        given = {
+            setting.name: setting.value
+            for setting in effective(self.replaced_settings, file=self.config)
+            if setting.name in {"agent", "user", "tenant"} and setting.origin != DEFAULT
+        }
+        try:
+            memory.default_caller = memory.agent(given.pop("agent", None), **given).caller
+        except BaseException:
+            memory.close()
+            raise
+        return memory
 
     def _warn_of_exposure(self, path: Path | None) -> None:
         from engrain.storage.file_modes import describe_exposure
@@ -109,7 +141,8 @@ class Invocation:
         """
         with self.memory() as memory:
             yield memory
-            self._make_vectors(memory)
+            if not is_served(memory):
+                self._make_vectors(memory)
 
     def _make_vectors(self, memory: "Memory") -> None:
         from engrain.config import describe_missing_key
@@ -149,11 +182,19 @@ class Invocation:
         output.say(json.dumps(dict(document)) if self.as_json else text)
 
 
+def is_served(memory: "Memory") -> bool:
+    """Tell whether a server does the work of a memory; its vectors and settings are its own."""
+    from engrain.service import Memory
+
+    return type(memory) is not Memory
+
+
 def path_of(db: str) -> Path | None:
     """The file that a `db` setting names, as `engrain.storage.open_store` reads it; None where it is no file."""
+    from engrain.domain.checks import is_address
     from engrain.storage import IN_MEMORY, is_server
 
-    if db == IN_MEMORY or is_server(db):
+    if db == IN_MEMORY or is_server(db) or is_address(db):
         return None
     return Path(db.removeprefix("sqlite:///")).expanduser()
 
@@ -163,8 +204,12 @@ Db = Annotated[
     typer.Option(
         "--db",
         metavar="PATH",
-        help="File or postgresql:// URL of the memory (ENGRAIN_DB), created where there is none.",
+        help="File or postgresql:// URL of the memory (ENGRAIN_DB), created where there is none; https:// of a server.",
     ),
+]
+ServerKey = Annotated[
+    str | None,
+    typer.Option("--key", metavar="KEY", help="Access key of the server that --db names; better ENGRAIN_KEY."),
 ]
 AgentName = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Agent to speak for (ENGRAIN_AGENT).")]
 UserName = Annotated[
@@ -191,10 +236,11 @@ def options(
     user: UserName = None,
     tenant: TenantName = None,
     config: ConfigFile = None,
+    server_key: ServerKey = None,
     as_json: AsJson = False,
 ) -> Invocation:
     """The options of every command, before or after its name."""
-    return Invocation(db=db, agent=agent, user=user, tenant=tenant, config=config, as_json=as_json)
+    return Invocation(db=db, agent=agent, user=user, tenant=tenant, config=config, key=server_key, as_json=as_json)
 
 
 def make_command(

@@ -1,5 +1,6 @@
 """Commands that stay and serve others."""
 
+import json
 import os
 import secrets
 import sys
@@ -32,9 +33,12 @@ _Profile = Annotated[
         autocompletion=complete_names(PROFILES),
     ),
 ]
-_Action = Annotated[str | None, typer.Argument(metavar="[install]", help="install: configure a client.")]
+_Action = Annotated[
+    str | None,
+    typer.Argument(metavar="[ACTION]", help="install: configure a client. uninstall: remove what install wrote."),
+]
 _Client = Annotated[str | None, typer.Argument(metavar="[CLIENT]", help="The client to configure.")]
-_OnlyPrint = Annotated[bool, typer.Option("--print", help="With install: show what would be written, and where.")]
+_OnlyPrint = Annotated[bool, typer.Option("--print", help="Only show what would be written or removed, and where.")]
 _Hooks = Annotated[
     bool, typer.Option("--hooks", help="With install: also the hooks that store turns and give context.")
 ]
@@ -55,12 +59,17 @@ def mcp(
     For a client that starts this command. `engrain mcp install CLIENT` writes it into the configuration of claude-code,
     claude-desktop, cursor, vscode, codex or gemini, with the profile assistant and beside all that is there; with
     `--hooks` the client also stores its turns and gets context by itself (claude-code, codex, cursor, gemini).
+    `engrain mcp uninstall CLIENT` removes the server and the hooks, and nothing else.
     """
-    if action is not None:
-        checks.choice(action, ("install",), name="action")
-        _install(invocation, client, profile or DEFAULT_PROFILE, hooks=hooks, only_print=only_print)
-        return
+    match None if action is None else checks.choice(action, ("install", "uninstall"), name="action"):
+        case "install":
+            _install(invocation, client, profile or DEFAULT_PROFILE, hooks=hooks, only_print=only_print)
+            return
+        case "uninstall":
+            _uninstall(invocation, client, only_print=only_print)
+            return
     chosen = checks.choice(profile or DEFAULT_PROFILE, PROFILES, name="profile")
+    _refuse_address(invocation.settings().db)
     if find_spec("mcp") is None:
         raise EngineUnavailable("engrain mcp needs a package: pip install 'engrain[mcp]'")
     opening = answer_opening(chosen, claim_stdin(), sys.stdout)
@@ -107,6 +116,42 @@ def _install(invocation: Invocation, client: str | None, profile: str, *, hooks:
     invocation.answer(told, f"installed in {' and '.join(map(str, texts))}; restart {name} to use it")
 
 
+def _uninstall(invocation: Invocation, client: str | None, *, only_print: bool) -> None:
+    """Remove, or only show, what `install` wrote into the configuration of a client."""
+    from engrain.interfaces.assistants import installation as hook_installation
+    from engrain.interfaces.mcp import installation
+
+    name = checks.choice(client, installation.CLIENTS, name="client")
+    chosen, home = installation.CLIENTS[name], Path.home()
+    parts: list[tuple[Path, Callable[[str, str], tuple[str, Any]]]] = [
+        (
+            installation.config_path(chosen, home=home),
+            lambda before, where: installation.remove(chosen, before, where=where),
+        )
+    ]
+    if name in hook_installation.FILES:
+        path = hook_installation.hooks_path(name, home=home)
+        parts.append((path, lambda before, where: hook_installation.remove_hooks(before, where=where)))
+    texts: dict[Path, str] = {}
+    removed: list[dict[str, Any]] = []
+    for where, cut in parts:  # of which some clients have one file for both
+        if where not in texts:
+            texts[where] = where.read_text(encoding="utf-8-sig") if where.exists() else ""
+        texts[where], gone = cut(texts[where], str(where))
+        if gone:
+            removed.append({"path": str(where), "removed": gone})
+    files = list(dict.fromkeys(part["path"] for part in removed))
+    if not only_print:
+        for where in files:
+            installation.write(Path(where), texts[Path(where)])
+    shown = [f"{part['path']}:\n{json.dumps(part['removed'], indent=2, ensure_ascii=False)}" for part in removed]
+    if not removed:
+        text = f"nothing of engrain is in {' and '.join(map(str, texts))}"
+    else:
+        text = "\n\n".join(shown) if only_print else f"removed from {' and '.join(files)}; restart {name}"
+    invocation.answer({"removed": removed}, text)
+
+
 def _options(invocation: Invocation) -> list[str]:
     """The options that name the memory: paths are absolute, as a client starts it in a folder of its own.
 
@@ -116,6 +161,7 @@ def _options(invocation: Invocation) -> list[str]:
     from engrain.storage import is_server
 
     db = invocation.settings().db
+    _refuse_address(db)
     path = path_of(db)
     if is_server(db):
         raise InvalidInput("a client's configuration is no place for the address of a server: set ENGRAIN_DB for it")
@@ -127,6 +173,16 @@ def _options(invocation: Invocation) -> list[str]:
         "--user": invocation.user,
     }
     return [part for name, value in given.items() if value is not None for part in (name, value)]
+
+
+def _refuse_address(db: str) -> None:
+    """Refuse the address of a server.
+
+    Raises:
+        InvalidInput: `db` is one.
+    """
+    if checks.is_address(db):
+        raise InvalidInput(f"{db:.80} is a server, which has these tools itself: give the client {db:.80}/mcp")
 
 
 def token(invocation: Invocation) -> None:

@@ -12,7 +12,7 @@ from engrain.errors import NotFound
 from engrain.interfaces.cli import progress, rendering
 from engrain.interfaces.cli.adaptations import adaptation_of
 from engrain.interfaces.cli.failures import ExitCode
-from engrain.interfaces.cli.invocation import Invocation, make_command
+from engrain.interfaces.cli.invocation import Invocation, is_served, make_command
 from engrain.interfaces.cli.options import Option, option_of, values_of
 from engrain.interfaces.cli.prefixes import with_whole_ids
 from engrain.verbs.signatures import Signature, signature
@@ -71,7 +71,8 @@ def _run(made: Signature, invocation: Invocation, values: dict[str, Any]) -> Non
         made = signature(adapted.other[1])
     opened = invocation.adding if made.verb.effect in _WRITING else partial(invocation.memory, reads=True)
     with opened() as memory:
-        arguments = with_whole_ids(memory.agent(), made, arguments)
+        if not is_served(memory):  # which looks for whole ids alone
+            arguments = with_whole_ids(memory.agent(), made, arguments)
         if adapted.agree is not None:
             arguments = adapted.agree(invocation, memory.agent(), arguments)
         answer = _call(made, invocation, memory, arguments)
@@ -95,7 +96,7 @@ def _call(made: Signature, invocation: Invocation, memory: Memory, arguments: di
         target = getattr(target, made.verb.group)
     method = getattr(target, made.verb.method_name)
     with ExitStack() as bars:
-        if made.progress:
+        if made.progress and not is_served(memory):
             given["progress"] = _bar(made, bars, visible=not invocation.as_json)
         return method(**given)
 

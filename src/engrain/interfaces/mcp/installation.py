@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -99,6 +100,15 @@ def merge(client: Client, before: str, entry: Mapping[str, Any], *, where: str) 
     return _merge_toml(client, before, entry, where) if client.is_toml else _merge_json(client, before, entry, where)
 
 
+def remove(client: Client, before: str, *, where: str) -> tuple[str, dict[str, Any] | None]:
+    """The text of a configuration without the entry, and the entry; all else stays, and of TOML every character.
+
+    Raises:
+        InvalidInput: the text cannot be read, has another server of this name, or more under it than `merge` writes.
+    """
+    return _remove_toml(client, before, where) if client.is_toml else _remove_json(client, before, where)
+
+
 def write(path: Path, text: str) -> None:
     """Write a file whole or not at all, through a link to where it leads, with the mode that it had."""
     target = path.resolve()
@@ -118,24 +128,66 @@ def write(path: Path, text: str) -> None:
 
 
 def _merge_json(client: Client, before: str, entry: Mapping[str, Any], where: str) -> str:
+    found, servers = _read_json(client, before, where)
+    _check_ours(servers.get(NAME), where)
+    return _dump({**found, client.key: {**servers, NAME: dict(entry)}})
+
+
+def _remove_json(client: Client, before: str, where: str) -> tuple[str, dict[str, Any] | None]:
+    found, servers = _read_json(client, before, where)
+    present = servers.get(NAME)
+    if present is None:
+        return before, None
+    _check_ours(present, where)
+    others = {name: server for name, server in servers.items() if name != NAME}
+    return _dump({**found, client.key: others}), present
+
+
+def _read_json(client: Client, text: str, where: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parse a configuration; itself and its servers."""
     try:
-        found = json.loads(before) if before.strip() else {}
+        found = json.loads(text) if text.strip() else {}
     except ValueError as error:  # comments, as VS Code allows them, would be lost
-        raise InvalidInput(f"{where} is no plain JSON ({error}); add by hand what --print shows") from error
+        raise InvalidInput(f"{where} is no plain JSON ({error}); change by hand what --print shows") from error
     servers = found.get(client.key, {}) if isinstance(found, dict) else None
     if not isinstance(servers, dict):
-        raise InvalidInput(f"{where} has no object {client.key}; add by hand what --print shows")
-    _check_ours(servers.get(NAME), where)
-    merged = {**found, client.key: {**servers, NAME: dict(entry)}}
-    return json.dumps(merged, indent=_INDENT, ensure_ascii=False) + "\n"
+        raise InvalidInput(f"{where} has no object {client.key}; change by hand what --print shows")
+    return found, servers
+
+
+def _dump(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=_INDENT, ensure_ascii=False) + "\n"
+
+
+def _read_toml(client: Client, text: str, where: str) -> tuple[dict[str, Any], Any]:
+    """Parse a configuration; itself and the server of our name, None where there is none."""
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{where} is no TOML ({error}); mend it first") from error
+    servers = found.get(client.key, {})
+    return found, servers.get(NAME) if isinstance(servers, dict) else None
+
+
+def _remove_toml(client: Client, before: str, where: str) -> tuple[str, dict[str, Any] | None]:
+    found, present = _read_toml(client, before, where)
+    if present is None:
+        return before, None
+    _check_ours(present, where)
+    table = re.compile(rf"(?:\A|\n?^)\[{re.escape(client.key)}\.{NAME}\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
+    text = table.sub("", before, count=1)
+    del found[client.key][NAME]
+    try:
+        is_gone = {client.key: {}, **tomllib.loads(text)} == {client.key: {}, **found}
+    except tomllib.TOMLDecodeError:
+        is_gone = False
+    if not is_gone:
+        raise InvalidInput(f"{where} has more of [{client.key}.{NAME}] than install wrote; remove it by hand")
+    return text, present
 
 
 def _merge_toml(client: Client, before: str, entry: Mapping[str, Any], where: str) -> str:
-    try:
-        servers = tomllib.loads(before).get(client.key, {})
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{where} is no TOML ({error}); mend it first") from error
-    present = servers.get(NAME) if isinstance(servers, dict) else None
+    present = _read_toml(client, before, where)[1]
     if present == dict(entry):
         return before
     if present is not None:

@@ -1,10 +1,13 @@
 """MCP server of a memory: the tools, resources and prompts of a profile, and the codes of their faults."""
 
+import asyncio
+import signal
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from anyio import run, to_thread
+from anyio import CancelScope, run, to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
@@ -268,9 +271,15 @@ def serve_stdio(memory: "Memory", profile: str, opening: Opening) -> None:
 
 
 async def _serve_streams(server: MemoryServer, opening: Opening) -> None:
-    async with open_streams(opening) as (reading, writing):
-        core = server._lowlevel_server  # noqa: SLF001  # the SDK's own run_stdio_async opens streams of its own
-        await core.run(reading, writing, core.create_initialization_options())
+    core = server._lowlevel_server  # noqa: SLF001  # the SDK's own run_stdio_async opens streams of its own
+    with CancelScope() as serving:
+        # asyncio's own handler cancels once, and what just ends swallows it; a scope cancels until all has ended.
+        with suppress(NotImplementedError):  # Windows has asyncio's alone
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, serving.cancel)
+        async with open_streams(opening) as (reading, writing):
+            await core.run(reading, writing, core.create_initialization_options())
+    if serving.cancelled_caught:
+        raise KeyboardInterrupt
 
 
 @cache

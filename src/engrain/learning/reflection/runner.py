@@ -8,10 +8,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
-from engrain.domain.records import REFLECTION, Degraded, Fact
+from engrain.domain.records import Degraded, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.retries import Retry
@@ -28,7 +27,7 @@ from engrain.learning.reflection.reflections import (
 )
 from engrain.storage.reports.surveys import load_page
 from engrain.storage.runs import claims
-from engrain.storage.search.recency import load_newest
+from engrain.storage.search.recency import load_latest_reflection, load_newest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,21 +60,6 @@ class ReflectionDependencies:
     policy: ReflectionPolicy
     worker: str
     link: Callable[[UnitOfWork, MemoryRecord], None]
-
-
-def load_latest(snapshot: Snapshot, now: datetime, *, own: bool) -> Fact | None:
-    """Load the newest active reflection, of the agent itself, or also of what everybody sees; None for none."""
-    caller = snapshot.caller
-    everybodys = (GLOBAL_SCOPE, caller.agent, caller.shared_scope, caller.own_scope)
-    criteria = Filter(
-        kinds=("fact",),
-        scopes=(caller.own_scope,) if own else everybodys,
-        subjects=(caller.agent,) if own else (),
-        categories=(REFLECTION,),
-        trust=levels_from("import"),
-    )
-    newest = load_newest(snapshot, Request(caller=caller, filter=criteria, now=now), 1)
-    return next((memory for memory in newest if isinstance(memory, Fact)), None)
 
 
 def reflect(dependencies: ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool) -> ReflectionOutcome:
@@ -121,7 +105,7 @@ class _Reflection:
         batch = claims.claim_run(work, claim)
         if batch is None:
             return None
-        last = load_latest(work, work.act.at, own=True)
+        last = load_latest_reflection(work, work.act.at, own=True)
         window = replace(self._window, reflected_at=None if last is None else last.created_at)
         reason = check_due(window, self._dependencies.policy, work.act.at, force=self._force)
         if reason is not None:
@@ -206,7 +190,7 @@ def _load_window(snapshot: Snapshot, policy: ReflectionPolicy, now: datetime) ->
         trusted = Filter(**criteria, trust=levels_from("import"))
         return Request(caller=snapshot.caller, filter=trusted, now=now)
 
-    last = load_latest(snapshot, now, own=True)
+    last = load_latest_reflection(snapshot, now, own=True)
     memories = [
         *load_newest(snapshot, request(since=since, kinds=("fact",)), most),
         *load_newest(snapshot, request(since=since, kinds=("episode",)), most),

@@ -54,10 +54,11 @@ class Source:
 
     def entries(self, item: str) -> Iterator[Entry | BrokenRecord]:
         """Read the JSON objects, with a BrokenRecord in place of other values; `item` is Format.item."""
+        lines = f"{self.place}line " if self.layout == "lines" else ""
         for number, value in self.scan():
-            position = self.place + self._position(number, item)
+            position = f"{lines}{number}" if lines else self.place + self._position(number, item)
             if isinstance(value, dict):
-                yield Entry(value=value, number=number, position=position, stem=self.stem)
+                yield Entry(value, number, position, self.stem)
             elif isinstance(value, fields.Malformed):
                 yield BrokenRecord(position, str(value))
             else:
@@ -70,7 +71,7 @@ class Source:
     def _position(self, number: int, item: str) -> str:
         if self.layout == "list":
             return item.format(index=number - 1, number=number)
-        return f"line {number}" if self.layout == "lines" else "the file"
+        return "the file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

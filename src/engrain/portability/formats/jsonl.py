@@ -21,12 +21,14 @@ from engrain.portability.formats.records import (
     ImportedRule,
     ImportedTurn,
     Json,
+    Role,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME = "jsonl"
+_METADATA: Json = {"format": _NAME}  # of every turn that is not of an export: what is done with it is done once
 _MOST_ENTRIES = 2**62
 # Keys with a meaning of their own; the rest are further fields.
 _OWN = frozenset("kind session role speaker content time subject predicate about tags metadata".split())
@@ -67,21 +69,31 @@ def _turn(entry: Entry) -> ImportedTurn:
     content = _content(record)
     is_ours = "kind" in record
     session = fields.optional_text(record, "session") or (None if is_ours else entry.stem)
-    role = fields.as_role("user" if fields.is_blank(record.get("role")) else record["role"], ROLES)
+    given = record.get("role")
+    role = ROLES[given] if isinstance(given, str) and given in ROLES else _role(given)
     speaker = fields.optional_text(record, "speaker")
     time = fields.as_time(record.get("time"), "time")
+    source_id = (
+        fields.optional_text(record, "id")
+        or f"{entry.number}:{fields.fingerprint(session, role, speaker, content, time)}"
+    )
+    if not is_ours:
+        return ImportedTurn(session, role, speaker, content, time, source_id, None, _METADATA)
     return ImportedTurn(
         session=session,
         role=role,
         speaker=speaker,
         content=content,
         event_time=time,
-        source_id=fields.optional_text(record, "id")
-        or f"{entry.number}:{fields.fingerprint(session, role, speaker, content, time)}",
-        metadata=fields.optional_object(record, "metadata") if is_ours else {"format": _NAME},
-        tags=fields.as_tags(record.get("tags"), "tags") if is_ours else (),
-        fields=_extra_fields(record) if is_ours else {},
+        source_id=source_id,
+        metadata=fields.optional_object(record, "metadata"),
+        tags=fields.as_tags(record.get("tags"), "tags"),
+        fields=_extra_fields(record),
     )
+
+
+def _role(value: object) -> Role:
+    return fields.as_role("user" if fields.is_blank(value) else value, ROLES)
 
 
 def _fact(record: Json) -> ImportedFact:
@@ -165,8 +177,10 @@ def _item(record: Json) -> ImportedItem:
 def _content(record: Json) -> str:
     if "content" not in record:
         raise fields.missing_key("content", record)
-    content = fields.as_text(record["content"], "content")
-    if fields.is_blank(content):
+    content = record["content"]
+    if not isinstance(content, str):
+        content = fields.as_text(content, "content")
+    if not content.strip():
         raise fields.Malformed("content is blank")
     return content
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _BATCH = 64
-_GATHER_S = 0.02  # writes come in bursts; a batch of eight costs little more than one
+# Writes come in bursts: a batch of eight costs little more than one, and the work is not done between two writes.
+_GATHER_S, _MOST_GATHER_S = 0.02, 0.16
 _PAUSE_AFTER_FAILURE_S = 5.0
 _LAST_BATCH_S = 10.0  # how long the end of the process waits for one
 
@@ -105,7 +106,7 @@ class EmbeddingQueue:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._closing or self._announced > self._done)
-                self._changed.wait_for(lambda: self._closing, _GATHER_S)
+                self._gather()
                 if self._closing:
                     return
                 goal = self._announced
@@ -125,6 +126,14 @@ class EmbeddingQueue:
                 self._has_failed = False
                 self._done = goal
                 self._changed.notify_all()
+
+    def _gather(self) -> None:
+        """Wait for the end of a burst of writes, but not for long."""
+        pause, announced = _GATHER_S, -1
+        while not self._closing and pause <= _MOST_GATHER_S and self._announced > announced:
+            announced = self._announced
+            self._changed.wait_for(lambda: self._closing, pause)
+            pause *= 2
 
     def _stop(self, timeout_s: float | None = None) -> None:
         with self._changed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from engrain.storage import selection
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.maintenance.backups import Extent
-    from engrain.domain.records import Kind
+    from engrain.domain.records import Kind, MemoryRecord
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Transaction
 
@@ -103,9 +104,13 @@ def _clear_memories(
         values = {"docs": tx.dialect.listed(docs), "tenants": tx.dialect.listed({tenant for _, tenant in found})}
         memories = selection.select(tx, kind, where, values, by="NOT INDEXED")
         _execute(tx, f"DELETE FROM {table} WHERE {where}", values)  # noqa: S608  # names of the schema
-        for doc, memory in memories:
-            index(memory.tenant_id).erase(tx, doc, memory, at)
+        for tenant_id, of_tenant in groupby(sorted(memories, key=_tenant_of), _tenant_of):
+            index(tenant_id).erase(tx, tenant_id, dict(of_tenant), at)
         count += len(found)
+
+
+def _tenant_of(row: tuple[int, MemoryRecord]) -> str:
+    return row[1].tenant_id
 
 
 def _delete_rows(tx: Transaction, extent: Extent, table: str, condition: str = "1 = 1") -> None:

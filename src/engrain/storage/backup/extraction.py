@@ -118,6 +118,8 @@ class SqlExtraction:
         """Select a column; one that refers to a memory, or of a user to an entity, outside of the extent is None."""
         kind = TABLES[name].references.get(column, "")
         memories = MEMORIES_OF_KIND.get(kind)
+        if column == "embedding" and self.tx.dialect.name == "postgres":  # which stores it in half precision
+            return "CAST(embedding AS vector) AS embedding"
         if not self.extent.is_part or name not in MEMORIES:
             return column
         if kind == "entity" and self.extent.user:
@@ -145,5 +147,6 @@ def _encode(value: Any, type_: ColumnType, dialect: Dialect) -> Any:
 
 
 def _float32_bytes(embedding: Any) -> bytes:
-    """Little-endian float32, which is what SQLite holds; pgvector gives an object of its own."""
-    return embedding if isinstance(embedding, bytes) else np.asarray(embedding.to_numpy(), "<f4").tobytes()
+    """Little-endian float32, rounded as what is written now is; pgvector gives an object of its own."""
+    numbers = np.frombuffer(embedding, "<f4") if isinstance(embedding, bytes) else embedding.to_numpy()
+    return embedding_versions.round_vectors(np.asarray(numbers, np.float32)).astype("<f4").tobytes()

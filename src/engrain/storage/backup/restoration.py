@@ -206,10 +206,11 @@ class SqlRestoration:
             given = f"SELECT {', '.join(columns)} FROM {tx.dialect.json_rows.format(table=name)}"  # noqa: S608  # names of the schema
             return int(tx.db.execute(f"{insertion} {given} {free}", [as_json(rows)]).rowcount)
         bound = ", ".join(f":{column}" for column in columns)
-        before = tx.db.total_changes()  # type: ignore[attr-defined]  # apsw's
+        before = getattr(tx.db, "total_changes", int)()  # apsw's
         values = [_bind(row, columns, tx.dialect) for row in rows]
-        tx.db.cursor().executemany(f"{insertion} VALUES ({bound}) {free}", values)
-        return int(tx.db.total_changes() - before)  # type: ignore[attr-defined]  # apsw's
+        cursor = tx.db.cursor()
+        cursor.executemany(tx.dialect.statement(f"{insertion} VALUES ({bound}) {free}"), values)
+        return int(tx.db.total_changes() - before if hasattr(tx.db, "total_changes") else cursor.rowcount)
 
     def _take_out(self, rows: Sequence[Row]) -> int:
         """Take episodes out of the searches that were forgotten where they come from.
@@ -223,7 +224,7 @@ class SqlRestoration:
             assert isinstance(memory, Episode)
             at = memory.expires_at or memory.created_at
             self._index(tenant_id).take_out(self.tx, tenant_id, [doc], turns=[memory], at=at)
-            self.tx.run("erase_vectors", tenant_id=tenant_id, doc=doc)
+            self.tx.run("erase_vectors", tenant_id=tenant_id, docs=self.tx.dialect.listed([doc]))
         return len(docs)
 
     def _attach(self, rows: Sequence[Row]) -> int:
@@ -280,7 +281,7 @@ def _stored_key(fact: Row) -> FactKey:
 
 
 def _decode_vector(embedding: str) -> NDArray[np.float32]:
-    return np.frombuffer(base64.b64decode(embedding), "<f4").astype(np.float32)
+    return embedding_versions.round_vectors(np.frombuffer(base64.b64decode(embedding), "<f4"))
 
 
 def _bind(row: Row, columns: Mapping[str, ColumnType], dialect: Dialect) -> dict[str, Any]:

@@ -31,6 +31,10 @@ REVISIONS = (
     "mem_009",
     "mem_010",
     "mem_011",
+    "mem_012",
+    "mem_013",
+    "mem_014",
+    "mem_015",
 )
 HEAD = REVISIONS[-1]
 _OURS = "mem_"  # the prefix of our revisions; a host application's stand beside them

@@ -12,9 +12,12 @@ from engrain.domain.records import KINDS
 from engrain.domain.requests import Health
 from engrain.errors import IntegrityViolated, StorageError
 from engrain.storage.postgres import compaction, health, keywords, schema, vectors
+from engrain.storage.postgres.citus.statements import CITUS_STATEMENTS
+from engrain.storage.postgres.common_words import COMMON, CommonWords
 from engrain.storage.postgres.connections import Connections
-from engrain.storage.postgres.driver_errors import RACES
-from engrain.storage.postgres.index import PostgresIndex
+from engrain.storage.postgres.driver_errors import is_race
+from engrain.storage.postgres.forecasts import SearchForecasts
+from engrain.storage.postgres.index import READ_ALL, PostgresIndex
 from engrain.storage.postgres.planner_statistics import PlannerStatistics
 from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.search import candidates, matching
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.postgres.connections import Connection
     from engrain.storage.search.candidates import RankedDocs
-    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
+    from engrain.storage.unit_of_work import Forecasts, Snapshot, UnitOfWork
 
 _Result = TypeVar("_Result")
 _MOST_RACES = 5
@@ -52,7 +55,6 @@ class PostgresBackend:
     for every tenant at once says so to the database.
     """
 
-    statements = STATEMENTS
     tables: Sequence[str] = tuple(schema.OUR_TABLES)
 
     def __init__(
@@ -62,8 +64,9 @@ class PostgresBackend:
         pool_size: int = 8,
         timeout_s: float = 5.0,
         narrow: int = matching.NARROW,
-        read_all: int = keywords.READ_ALL,
+        read_all: int = READ_ALL,
         scan_all: int = vectors.SCAN_ALL,
+        common: int = COMMON,
         cache_bytes: int = 2**30,
     ) -> None:
         """Connect to the database at `url` and bring its schema up to date.
@@ -71,23 +74,29 @@ class PostgresBackend:
         At most `pool_size` connections; `timeout_s` bounds the wait for one, and for a server that went away. A search
         whose filter lets at most `narrow` memories through looks at those alone; one of namespaces with at most
         `read_all` memories reads all their words, with at most `scan_all` compares all their vectors: otherwise
-        indexes choose, and of the vectors nearly all of the best are found. Turns that searches found stay in this
+        indexes choose, and of the vectors nearly all of the best are found. Which memories hold a word that `common` of
+        them hold is read only where that can decide. Turns that searches found stay in this
         process, in at most an eighth of `cache_bytes`.
         """
         self._narrow = narrow
         self._read_all = read_all
         self._scan_all = scan_all
+        self._common = CommonWords(common)
         self._connections = Connections(url, pool_size=pool_size, timeout_s=timeout_s)
         self.location = self._connections.location
         self.version: int | None = None
         self.turns = TurnCache(cache_bytes // BYTES_PER_TURN)
         self.docs = _DOCS
+        self.statements = STATEMENTS
+        self.forecasts: Forecasts | None = SearchForecasts(read_all=read_all, scan_all=scan_all, common=self._common)
         self._growth = PlannerStatistics(every=100)
         try:
-            self.created = schema.prepare(self._connections, PostgresIndex) == ""
+            self.created = schema.prepare(self._connections, self.new_index) == ""
         except BaseException:
             self._connections.close()
             raise
+        if self._connections.is_cluster:
+            self.statements = CITUS_STATEMENTS
 
     def read(
         self, tenant_id: str | None, work: Callable[[Connection], _Result], *, user_id: str | None = None
@@ -106,13 +115,13 @@ class PostgresBackend:
             try:
                 return self._connections.write(tenant_id, work, repeatable=is_repeatable, user=user_id)
             except IntegrityViolated as error:
-                if not isinstance(error.__cause__, RACES):
+                if not is_race(error.__cause__):
                     raise
         return self._connections.write(tenant_id, work, repeatable=is_repeatable, user=user_id)
 
     def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
         def work_along_indexes(db: Connection) -> _Result:
-            Transaction(db, STATEMENTS).run("along_indexes")
+            Transaction(db, self.statements).run("along_indexes")
             return work(db)
 
         return self._connections.read(tenant_id, work_along_indexes)
@@ -126,9 +135,10 @@ class PostgresBackend:
         """
 
         def restore_all(db: Connection) -> _Result:
-            tx = Transaction(db, STATEMENTS)
+            tx = Transaction(db, self.statements)
             vectors.queue_for_index(tx)
             answer = work(db)
+            vectors.fill_graph(tx, scan_all=self._scan_all)
             vectors.add_missing_indexes(tx)
             return answer
 
@@ -148,7 +158,7 @@ class PostgresBackend:
         tx.run("restore_sessions")
 
     def _change_indexes(self, change: Callable[[Transaction], None]) -> None:
-        self.write(None, lambda db: change(Transaction(db, STATEMENTS)), is_repeatable=True)
+        self.write(None, lambda db: change(Transaction(db, self.statements)), is_repeatable=True)
 
     def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> RankedDocs:
         if not terms or limit <= 0:
@@ -157,7 +167,14 @@ class PostgresBackend:
         if not where.spaces:
             return candidates.NONE
         return keywords.search_keywords(
-            snapshot, request, where, terms, limit=limit, narrow=self._narrow, read_all=self._read_all
+            snapshot,
+            request,
+            where,
+            terms,
+            limit=limit,
+            narrow=self._narrow,
+            read_all=self._read_all,
+            common=self._common,
         )
 
     def search_vectors(
@@ -179,7 +196,7 @@ class PostgresBackend:
         return self.docs.several(count, kind=KINDS.index(kind))
 
     def new_index(self) -> PostgresIndex:
-        return PostgresIndex(self._growth)
+        return PostgresIndex(self._growth, read_all=self._read_all)
 
     def has_unindexed(self, tx: Transaction) -> bool:  # noqa: ARG002  # all of it is written with the memories
         return False
@@ -209,7 +226,7 @@ class PostgresBackend:
         *,
         tenants: Sequence[str] | None,
     ) -> None:
-        vectors.attach_vectors(tx, docs, rows, version, tenants=tenants)
+        vectors.attach_vectors(tx, docs, rows, version, tenants=tenants, scan_all=self._scan_all)
 
     def drop_vector_indexes(self, tx: Transaction) -> None:
         vectors.drop_indexes(tx)
@@ -246,12 +263,11 @@ class PostgresBackend:
     def count_connections(self) -> PoolVitals:
         return self._connections.vitals()
 
-    def check_health(self) -> Health:
+    def check_health(self, *, thorough: bool) -> Health:
         def work(db: Connection) -> Health:
-            tx = Transaction(db, STATEMENTS)
+            tx = Transaction(db, self.statements)
             active = embedding_versions.find_active(tx)
-            [(memories,)] = tx.rows("count_memories")
-            [(indexed, embedded, waiting)] = tx.rows("count_entries")
+            memories, indexed, waiting = health.count_memories(tx, active, thorough=thorough)
             [(size,)] = tx.rows("size", tables=list(schema.OUR_TABLES))
             return Health(
                 location=self.location,
@@ -260,16 +276,16 @@ class PostgresBackend:
                 size_bytes=size,
                 memories=memories,
                 indexed=indexed,
-                embedded=embedded,
+                embedded=indexed - waiting,
                 waiting=waiting,
                 embedder=None if active is None else active.name,
-                problems=tuple(health.find_problems(tx)),
+                problems=tuple(health.find_problems(tx, thorough=thorough)),
             )
 
         return self._connections.read(None, work)
 
     def compact(self) -> Compaction:
-        return compaction.compact(self._connections)
+        return compaction.compact(self._connections, self.statements)
 
     def close(self) -> None:
         self._connections.close()

@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.runs.jobs import Compaction
 from engrain.storage.postgres.schema import OUR_TABLES
-from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from engrain.storage.postgres.connections import Connection, Connections
+    from engrain.storage.statements import Statements
 
 
-def compact(connections: Connections) -> Compaction:
+def compact(connections: Connections, statements: Statements) -> Compaction:
     """Vacuum and analyse our tables, as autovacuum does later; nobody waits for it.
 
     Room goes back to the system where it lies at a table's end, else to the table: VACUUM FULL would lock it. Tables
     that belong to somebody else are left, with a warning in the server's log.
     """
-    before = connections.read(None, _measure)
+
+    def measure(db: Connection) -> int:
+        [(size,)] = Transaction(db, statements).rows("size", tables=list(OUR_TABLES))
+        return int(size)
+
+    before = connections.read(None, measure)
     connections.maintain(f"VACUUM (ANALYZE, SKIP_LOCKED) {', '.join(OUR_TABLES)}")
-    return Compaction(bytes_before=before, bytes_after=connections.read(None, _measure))
-
-
-def _measure(db: Connection) -> int:
-    [(size,)] = Transaction(db, STATEMENTS).rows("size", tables=list(OUR_TABLES))
-    return int(size)
+    return Compaction(bytes_before=before, bytes_after=connections.read(None, measure))

@@ -6,38 +6,44 @@ import logging
 import math
 import os
 import random
-import re
+import struct
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from urllib.parse import quote
 
+import numpy as np
 import psycopg
 from pgvector.psycopg.vector import register_vector_info
 from psycopg.adapt import AdaptersMap
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import Escaping, ExecStatus, Format, TransactionStatus
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import Format, TransactionStatus
 from psycopg.types import TypeInfo
 from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from engrain.domain.maintenance.vitals import PoolVitals
-from engrain.errors import DatabaseBusy, DatabaseReadOnly, InvalidInput, MemoryClosed, OutcomeUnknown
+from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed, OutcomeUnknown
 from engrain.storage.postgres import servers
+from engrain.storage.postgres.citus.nodes import Nodes, find_address
 from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate_error, translate_errors
+from engrain.storage.postgres.owners import Owner, check_owner, name_settings, set_owner
+from engrain.storage.postgres.pipelines import Opening, PipelineTransaction, Session, run_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from psycopg.abc import DumperKey
+    from psycopg.adapt import PyFormat
+    from psycopg.types.array import BaseListDumper
 
 _LOG = logging.getLogger(__name__)
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+Connection: TypeAlias = PipelineTransaction  # what work gets
 T = TypeVar("T")
-_Owner: TypeAlias = tuple[str | None, str | None]  # tenant and user; None for every one
 
 # One state of the database for all statements of a read; a write sees what others committed while it waited for them.
-_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL "
-_WRITING = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL "
+_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITING = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 # Serialization failure and deadlock: somebody else's transaction went first, and was right to.
 _CONFLICTS = frozenset({"40001", "40P01"})
 _MOST_CONFLICTS = 5
@@ -45,7 +51,7 @@ _FIRST_PAUSE_S = 0.01
 # How long to wait for the pool before asking it whether it lacks connections or hands all of them out.
 _GLANCE_S = 0.25
 _MOST_PREPARED = 250
-_PORTS = re.compile(r"[0-9,]*")
+_INTEGER_OID, _INTEGERS_OID = 20, 1016  # bigint and bigint[]
 _DEFAULTS = {
     "application_name": "engrain",
     "client_encoding": "utf8",
@@ -65,18 +71,24 @@ class Connections:
     which would take a second connection while it holds one.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 8, timeout_s: float = 5.0) -> None:
+    def __init__(
+        self, url: str, *, pool_size: int = 8, timeout_s: float = 5.0, node: tuple[str, int] | None = None
+    ) -> None:
         """Connect once, so that what is wrong with `url` is said now; at most `pool_size` connections follow.
 
-        `timeout_s` bounds the wait for a connection, and how long work is run again when connections break.
+        `timeout_s` bounds the wait for a connection, and how long work is run again when connections break. `node` is
+        the host and port of a node of the cluster whose coordinator `url` names.
 
         Raises:
             InvalidInput: `url` is no address of a PostgreSQL database.
             DatabaseUnreachable, DatabaseBusy: the server does not answer, or does not let us in.
             StorageError: it is no PostgreSQL, but a database that speaks as one.
         """
-        parameters = _parse_url(url)
-        self.location = _without_password(parameters)
+        parameters = servers.parse_url(url)
+        if node is not None:
+            parameters |= {"host": node[0], "port": str(node[1])}
+            parameters.pop("hostaddr", None)
+        self.location = servers.hide_password(parameters)
         self._timeout_s = timeout_s
         self._process = os.getpid()
         self._conninfo = make_conninfo("", **{"connect_timeout": math.ceil(timeout_s), **_DEFAULTS, **parameters})
@@ -90,11 +102,12 @@ class Connections:
                 if servers.mixes_statements(first, self._connect):
                     self._stop_preparing(first)
                 self._knows_vectors = self._learned_from(first)
+                self.is_cluster = servers.forwards_settings(first)
         except BaseException:
             first.close()
             raise
         self._made = [first]
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
+        self._pool: ConnectionPool[Session] = ConnectionPool(
             self._conninfo,
             connection_class=_reuse_first(self._made),
             kwargs=self._options,
@@ -107,6 +120,9 @@ class Connections:
             num_workers=1,
         )
         self._pool.open()
+        self._nodes: Nodes[Connections] | None = None
+        if node is None:
+            self._nodes = Nodes(lambda at: Connections(url, pool_size=pool_size, timeout_s=timeout_s, node=at))
 
     def read(self, tenant: str | None, work: Callable[[Connection], T], *, user: str | None = None) -> T:
         """Return what `work` returns from one read-only transaction of `tenant`; all statements see the same state.
@@ -119,7 +135,10 @@ class Connections:
             DatabaseUnreachable: the connection broke, and no other did better in time.
             DatabaseBusy: all connections are in use, or others' writes conflicted too often.
         """
-        return self._run(_READING, (tenant, user), work, repeatable=True)
+        node = self._find_node(tenant)
+        return (
+            node.read(tenant, work, user=user) if node else self._run(_READING, (tenant, user), work, repeatable=True)
+        )
 
     def write(
         self, tenant: str | None, work: Callable[[Connection], T], *, repeatable: bool = True, user: str | None = None
@@ -132,6 +151,9 @@ class Connections:
             DatabaseReadOnly: the server is a standby.
             OutcomeUnknown: the connection was lost while committing, and the work is not repeatable.
         """
+        node = self._find_node(tenant)
+        if node:
+            return node.write(tenant, work, repeatable=repeatable, user=user)
         return self._run(_WRITING, (tenant, user), work, repeatable=repeatable)
 
     def maintain(self, command: str) -> None:
@@ -139,7 +161,7 @@ class Connections:
         connection = self._take(_RetryLimit(self._timeout_s))
         try:
             with translate_errors(self.location):
-                _command(connection, command.encode())
+                run_command(connection, command.encode())
         finally:
             self._give_back(connection)
 
@@ -152,7 +174,12 @@ class Connections:
         if self._knows_vectors:
             self._pool.drain()  # those that are open do not know
 
-    def _learned_from(self, connection: Connection) -> bool:
+    def join_cluster(self) -> None:
+        """Learn that the tables have just been distributed over a cluster."""
+        self.is_cluster = True
+        self._pool.drain()  # those that are open forward no settings
+
+    def _learned_from(self, connection: Session) -> bool:
         """Whether there are vectors; then this connection and all to be made know them.
 
         Of the extension's types no other is ever sent, and asking for them takes as long as connecting does.
@@ -168,22 +195,33 @@ class Connections:
         """Count the connections, and the requests that wait for one."""
         stats = self._pool.get_stats()
         open_ = stats["pool_size"]
-        return PoolVitals(
+        vitals = PoolVitals(
             most=stats["pool_max"],
             open=open_,
             in_use=open_ - stats["pool_available"],
             requests_waiting=stats["requests_waiting"],
         )
+        for node in self._nodes.list_made() if self._nodes else ():
+            vitals += node.vitals()
+        return vitals
 
     def close(self) -> None:
         """End every connection and the pool's threads; work that is under way ends with its connection given back."""
         if os.getpid() == self._process:  # a fork's words on these sockets would end the parent's sessions
+            for node in self._nodes.list_made() if self._nodes else ():
+                node.close()
             self._pool.close()
             for connection in self._made:  # closed before the pool had come to it
                 connection.close()
 
-    def _connect(self) -> Connection:
-        return psycopg.connect(self._conninfo, **self._options())
+    def _find_node(self, tenant: str | None) -> Connections | None:
+        """Find the connections to the node of a cluster that has the tenant's rows; None for these."""
+        if not self.is_cluster or tenant is None or self._nodes is None:
+            return None
+        return self._nodes.find(tenant, lambda: self.read(None, lambda db: find_address(db, tenant)))
+
+    def _connect(self) -> Session:
+        return Session.connect(self._conninfo, **self._options())
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -193,7 +231,7 @@ class Connections:
             "cursor_factory": _BinaryCursor,
         }
 
-    def _stop_preparing(self, first: Connection) -> None:
+    def _stop_preparing(self, first: Session) -> None:
         self._prepare_threshold = first.prepare_threshold = None
         _LOG.warning(
             "%s is behind a pooler that mixes prepared statements of its clients, so none are prepared and every call "
@@ -201,7 +239,7 @@ class Connections:
             self.location,
         )
 
-    def _run(self, opening: bytes, owner: _Owner, work: Callable[[Connection], T], *, repeatable: bool) -> T:
+    def _run(self, opening: bytes, owner: Owner, work: Callable[[Connection], T], *, repeatable: bool) -> T:
         """Run `work` until one run of it is committed, it fails of itself, or patience ends."""
         retries = _RetryLimit(self._timeout_s)
         while True:
@@ -212,7 +250,7 @@ class Connections:
                         f"{self.location} is a standby, which can only be read; nothing was written: name the primary, "
                         "or several hosts with ?target_session_attrs=read-write"
                     )
-                return _run_transaction(connection, opening, owner, work)
+                return _run_transaction(connection, self._begin(opening, owner, connection), work)
             except _LostCommittingError as lost:
                 if not repeatable:
                     raise OutcomeUnknown(
@@ -230,7 +268,13 @@ class Connections:
                 raise translate_error(failure, self.location) from failure
             retries.pause()
 
-    def _take(self, retries: _RetryLimit) -> Connection:
+    def _begin(self, opening: bytes, owner: Owner, session: Session) -> list[Opening]:
+        """Return the statements that begin a transaction; Citus forwards settings that are commands alone."""
+        check_owner(owner)
+        settings = name_settings(owner, session) if self.is_cluster else [set_owner(owner)]
+        return [(opening, ()), *settings]
+
+    def _take(self, retries: _RetryLimit) -> Session:
         """A connection from which nothing is known to be wrong."""
         until = retries.until or time.monotonic() + self._timeout_s
         wait = _GLANCE_S
@@ -254,7 +298,7 @@ class Connections:
                     return connection
                 self._give_back(connection)
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: Session) -> None:
         if connection.pgconn.transaction_status != TransactionStatus.IDLE:
             connection.close()  # the pool puts another one in its place
         self._pool.putconn(connection)
@@ -278,6 +322,32 @@ class Connections:
         )
 
 
+class _ListDumper(ListBinaryDumper):
+    """Dumper of lists, those of integers as columns: an item at a time they take 3 us each."""
+
+    def get_key(self, obj: list[Any], format: PyFormat) -> DumperKey:  # noqa: A002  # the driver's name
+        return (list, int) if _are_integers(obj) else super().get_key(obj, format)
+
+    def upgrade(self, obj: list[Any], format: PyFormat) -> BaseListDumper:  # noqa: A002  # the driver's name
+        return _IntegersDumper(list, self._tx) if _are_integers(obj) else super().upgrade(obj, format)
+
+
+class _IntegersDumper(_ListDumper):
+    oid = _INTEGERS_OID
+
+    def dump(self, obj: list[int]) -> bytes:
+        items = np.empty(len(obj), [("size", ">i4"), ("value", ">i8")])
+        try:
+            items["size"], items["value"] = 8, obj
+        except OverflowError as error:
+            raise psycopg.DataError("an integer takes more than 64 bits") from error
+        return struct.pack("!5i", 1, 0, _INTEGER_OID, len(obj), 1) + items.tobytes()
+
+
+def _are_integers(values: list[Any]) -> bool:
+    return set(map(type, values)) == {int}
+
+
 class _BinaryCursor(psycopg.Cursor[tuple[Any, ...]]):
     """Rows arrive as the server holds them: a vector or bytea as text takes twice the bytes and ten times the time."""
 
@@ -286,13 +356,13 @@ class _BinaryCursor(psycopg.Cursor[tuple[Any, ...]]):
         self.format = Format.BINARY
 
 
-def _reuse_first(made: list[Connection]) -> type[Connection]:
+def _reuse_first(made: list[Session]) -> type[Session]:
     """What a pool connects by: before it makes any it takes those that were made for it."""
 
-    class _Handed(psycopg.Connection[tuple[Any, ...]]):
+    class _Handed(Session):
         @classmethod
-        def connect(cls, conninfo: str = "", **options: Any) -> Connection:  # type: ignore[override]  # of no row type
-            return made.pop() if made else psycopg.connect(conninfo, **options)
+        def connect(cls, conninfo: str = "", **options: Any) -> Session:  # type: ignore[override]  # of no row type
+            return made.pop() if made else Session.connect(conninfo, **options)
 
     return _Handed
 
@@ -322,7 +392,7 @@ def _make_adapters() -> AdaptersMap:
     adapters = AdaptersMap(psycopg.adapters)
     for dumper in (Int8Dumper, Int8BinaryDumper):
         adapters.register_dumper(int, dumper)
-    adapters.register_dumper(list, ListBinaryDumper)
+    adapters.register_dumper(list, _ListDumper)
     return adapters
 
 
@@ -351,73 +421,30 @@ class _RetryLimit:
         self._pause_s *= 2
 
 
-def _run_transaction(connection: Connection, opening: bytes, owner: _Owner, work: Callable[[Connection], T]) -> T:
-    """One run of `work` in one transaction.
-
-    Its ends go through libpq itself: an empty transaction around one SELECT takes 123 us so, 169 us through cursors
-    and 176 us as one pipeline, of which the SELECT is 66.
-    """
-    _command(connection, opening + _set_owner(owner, connection))
+def _run_transaction(connection: Session, opening: Sequence[Opening], work: Callable[[Connection], T]) -> T:
+    """One run of `work` in one transaction."""
+    transaction = PipelineTransaction(connection, opening)
     try:
-        result = work(connection)
+        result = work(transaction)
     except BaseException:
-        _roll_back(connection)
+        transaction.roll_back()
         raise
     try:
-        _command(connection, b"COMMIT")
+        transaction.commit()
     except psycopg.Error as error:
-        if not _is_lost(error, connection):
+        transaction.roll_back()
+        if not _is_lost(error, connection) or not transaction.may_be_committed:
             raise
-        if opening != _READING:
+        if opening[0][0] != _READING:
             raise _LostCommittingError(error) from error
     return result
 
 
-def _set_owner(owner: _Owner, connection: Connection) -> bytes:
-    """What row-level security reads; as literals, since SET takes no parameters, whose quoting would end at a NUL."""
-    tenant, user = owner
-    if tenant is None:
-        return b"engrain.every_tenant = 'on'"
-    if not tenant or "\x00" in tenant:
-        raise InvalidInput(f"tenant {tenant!r} is no name; use text without NUL")
-    escape = Escaping(connection.pgconn).escape_literal
-    setting = b"engrain.tenant_id = " + bytes(escape(tenant.encode()))
-    if user is None:
-        return setting + b"; SET LOCAL engrain.every_user = 'on'"
-    if "\x00" in user:
-        raise InvalidInput(f"user {user!r} is no name; use text without NUL")
-    return setting + b"; SET LOCAL engrain.user_id = " + bytes(escape(user.encode())) if user else setting
-
-
-def _command(connection: Connection, command: bytes) -> None:
-    """Run what has no rows to return.
-
-    Raises:
-        psycopg.Error: as the server has it; a COMMIT that was answered by a ROLLBACK is one too.
-    """
-    result = connection.pgconn.exec_(command)
-    if result.status != ExecStatus.COMMAND_OK:
-        error = psycopg.errors.error_from_result(result)
-        if error.sqlstate is None:
-            raise psycopg.OperationalError(str(error))
-        raise error
-    if command == b"COMMIT" and result.command_status != command:
-        raise psycopg.errors.InFailedSqlTransaction("a statement had failed, so the transaction was rolled back")
-
-
-def _roll_back(connection: Connection) -> None:
-    if connection.pgconn.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
-        try:
-            _command(connection, b"ROLLBACK")
-        except psycopg.Error:
-            connection.close()  # which rolls back as well
-
-
-def _may_run_again(error: psycopg.Error, connection: Connection) -> bool:
+def _may_run_again(error: psycopg.Error, connection: Session) -> bool:
     return error.sqlstate in _CONFLICTS or _is_lost(error, connection)
 
 
-def _is_lost(error: psycopg.Error, connection: Connection) -> bool:
+def _is_lost(error: psycopg.Error, connection: Session) -> bool:
     """Whether the error is the end of its connection, and not of the statement alone."""
     if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return False
@@ -425,7 +452,7 @@ def _is_lost(error: psycopg.Error, connection: Connection) -> bool:
     return connection.closed or state in ENDED_BY_SERVER or state.startswith("08")
 
 
-def _is_alive(connection: Connection) -> bool:
+def _is_alive(connection: Session) -> bool:
     """Whether the server has ended the connection while it lay idle, which two looks at the socket tell (2 us).
 
     One is not enough: the first can take the server's last words, and only the second sees the end behind them.
@@ -438,35 +465,7 @@ def _is_alive(connection: Connection) -> bool:
     return not connection.closed
 
 
-def _configure(connection: Connection) -> None:
+def _configure(connection: Session) -> None:
     """More statements prepared; times in UTC, where the first and the last there are have no offset to fall over."""
     connection.prepared_max = _MOST_PREPARED
     connection.execute("SET TimeZone TO 'UTC'")
-
-
-def _parse_url(url: str) -> dict[str, Any]:
-    """The parts of a URL.
-
-    Raises:
-        InvalidInput: it is none; what the parser says is kept back, as it quotes the part that may be a password.
-    """
-    wanted = "write postgresql://user:password@host:port/database, with special characters percent-encoded"
-    if not url.startswith(("postgresql://", "postgres://")):
-        raise InvalidInput(f"this is no URL of a PostgreSQL database; {wanted}")
-    try:
-        parameters = dict(conninfo_to_dict(url))
-    except psycopg.ProgrammingError:
-        raise InvalidInput(f"this URL of a PostgreSQL database cannot be read; {wanted}") from None
-    # What a password with / ? or @ in it is taken for, as it stands.
-    is_torn = "@" in f"{parameters.get('host')}{parameters.get('dbname')}"
-    if is_torn or not _PORTS.fullmatch(str(parameters.get("port") or "")):
-        raise InvalidInput(f"this URL of a PostgreSQL database has no readable host, port or database; {wanted}")
-    return parameters
-
-
-def _without_password(parameters: dict[str, Any]) -> str:
-    """The URL as it may be shown: who, where and which database."""
-    user, host, port, database = (str(parameters.get(name) or "") for name in ("user", "host", "port", "dbname"))
-    who = f"{quote(user, safe='')}@" if user else ""
-    where = f"[{host}]" if ":" in host else quote(host, safe=",.")
-    return f"postgresql://{who}{where}{f':{port}' if port else ''}/{quote(database, safe='')}"

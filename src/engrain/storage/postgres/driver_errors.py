@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 # The server says so just before it ends the connection.
 ENDED_BY_SERVER = frozenset({"57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04"})
-# Somebody else took an id, or the place of a fact, or what a memory names went, between our look and our write. The
-# next run sees what they did; a second such race is rare, and a row that breaks a rule of itself breaks it every time.
-RACES = (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation)
+_RACES = (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation)
 # A SQLSTATE, or the two characters that a class of them begins with; the exact one is looked for first.
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 _LEAVES: tuple[tuple[frozenset[str], type[errors.StorageError], str], ...] = (
@@ -85,12 +83,24 @@ def translate_error(error: psycopg.Error, location: str) -> errors.EngrainError:
     return leaf(f"{location}: {advice} ({message})")
 
 
+def is_race(error: BaseException | None) -> bool:
+    """True where somebody else's write came between our look and our write.
+
+    They took an id, or the place of a fact, or what a memory names went, or a namespace became a large one (the
+    statement `count_words` then leaves it without `has_words`). The next run sees what they did; a second such race is
+    rare, and a row that breaks a rule of itself breaks it every time.
+    """
+    if isinstance(error, psycopg.errors.NotNullViolation):
+        return error.diag.column_name == "has_words"
+    return isinstance(error, _RACES)
+
+
 def translate_refusal(error: Exception) -> errors.StorageError | None:
     """Translate a value or an invariant that one statement ran into, after which its transaction can go on.
 
-    None for RACES, after which all of it is run again.
+    None for a race, after which all of it is run again.
     """
-    if not isinstance(error, psycopg.IntegrityError | psycopg.DataError) or isinstance(error, RACES):
+    if not isinstance(error, psycopg.IntegrityError | psycopg.DataError) or is_race(error):
         return None
     refused = translate_error(error, "the database")
     return refused if isinstance(refused, errors.StorageError) else None

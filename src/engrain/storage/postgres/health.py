@@ -12,13 +12,34 @@ from engrain.storage.write import embedding_versions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from engrain.domain.records import EmbeddingVersion
     from engrain.storage.transaction import Transaction
 
 _MISCOUNTED = {"miscounted": "namespaces have totals that their memories do not add up to"}
 
 
-def find_problems(tx: Transaction) -> Iterator[str]:
-    """Yield sentences that say what is wrong and what to do; none for a sound database."""
+def count_memories(tx: Transaction, active: EmbeddingVersion | None, *, thorough: bool) -> tuple[int, int, int]:
+    """Count all memories, those that are searched, and those of them that wait for a vector.
+
+    A thorough count reads all rows. Else they are the totals of the namespaces and what partial indexes hold.
+    """
+    if thorough:
+        [(memories,)] = tx.rows("count_memories")
+        [(searched, waiting)] = tx.rows("count_entries")
+        return memories, searched, waiting
+    searched = sum(int(count) for _, count in tx.rows("memories_by_kind"))
+    [(out,)] = tx.rows("count_out")
+    if active is None:
+        return searched + out, searched, searched
+    [(waiting,)] = tx.rows("count_unembedded")
+    return searched + out, searched, waiting
+
+
+def find_problems(tx: Transaction, *, thorough: bool) -> Iterator[str]:
+    """Yield sentences that say what is wrong and what to do; none for a sound database.
+
+    Only a thorough check compares the rows of the tables, and so reads them all.
+    """
     if tx.one("bypasses_walls") == (True,):
         yield (
             "row-level security does not bind this role, which is a superuser or has BYPASSRLS: "
@@ -30,7 +51,8 @@ def find_problems(tx: Transaction) -> Iterator[str]:
     for (name,) in tx.rows("invalid_indexes", tables=list(OUR_TABLES)):
         yield f"the index {name} is invalid: REINDEX INDEX {name}"
     yield from _find_missing_indexes(tx)
-    yield from find_strays(tx, "database", _MISCOUNTED)
+    if thorough:
+        yield from find_strays(tx, "database", _MISCOUNTED)
 
 
 def _find_missing_indexes(tx: Transaction) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Search index in PostgreSQL: every memory's entry, its words and its neighbours'.
 
-All of it is written with the memory, in one transaction: nothing is left for later.
+All of it is written with the memory, in one transaction: nothing is left for later. The keyword index has the words of
+large namespaces alone, as the others are read whole: the write that makes a namespace a large one adds all its words.
 """
 
 from __future__ import annotations
@@ -9,34 +10,48 @@ import hashlib
 import json
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import find_expiry, is_searched, own_terms
+from engrain.storage.dialects import as_json
 from engrain.storage.search.neighbour_words import load_words_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from numpy.typing import NDArray
+
     from engrain.domain.records import Kind
     from engrain.storage.postgres.planner_statistics import PlannerStatistics
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
+# Up to so many memories, reading the words of all takes less than finding out which are worth it.
+READ_ALL = 1_000
 _WAITS, _GONE = 1, 3
 _NAMESPACE_BYTES, _MOST_NUMBERS = 5, 20
+_PAGE = 1_000
 
 
 class PostgresIndex:
     """Implements `SearchIndex` for one unit of work; `finish` ends it."""
 
-    def __init__(self, growth: PlannerStatistics | None = None) -> None:
-        """Nothing has changed yet; `growth` is told how many memories were added."""
+    def __init__(self, growth: PlannerStatistics | None = None, *, read_all: int = READ_ALL) -> None:
+        """Nothing has changed yet; `growth` is told how many memories were added.
+
+        The words of a namespace of more than `read_all` memories are in the keyword index.
+        """
         self._growth = growth
+        self._read_all = read_all
         self._memories: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
+        self._known: dict[int, tuple[int, bool]] = {}  # memories, and whether the keyword index has their words
+        self._gone: list[int] = []
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories, and the turns around new ones anew."""
@@ -83,15 +98,19 @@ class PostgresIndex:
         before = tx.rows("take_out", **named)
         if not before:
             return
-        tx.run("drop_words", **named)
+        self._gone += docs
         tx.run("take_out_vectors", **named)
         for namespace, memories, words in before:
             self._memories[namespace] -= memories
             self._words[namespace] -= words
-        for turn in turns:
-            for around in load_words_around(tx, [turn], at_hand={}, now=at).values():
-                namespaces = dict.fromkeys(around, self._namespace_of(tx, turn))
-                self._write_entries(tx, namespaces, around, tenant_id=tenant_id, ends={})
+        first_of = {turn.scope: turn for turn in turns}
+        numbers = {scope: self._namespace_of(tx, turn) for scope, turn in first_of.items()}
+        namespaces: dict[int, int] = {}
+        near: Words = {}
+        for (_, scope, _), around in load_words_around(tx, turns, at_hand={}, now=at).items():
+            namespaces |= dict.fromkeys(around, numbers[scope])
+            near |= around
+        self._write_entries(tx, namespaces, near, tenant_id=tenant_id, ends={})
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         """Give a fact that left the searches its place there again, with the vector it had."""
@@ -100,29 +119,48 @@ class PostgresIndex:
         tx.run("put_back", **named)
         tx.run("put_back_vectors", **named)
 
-    def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        """Take out everything that was known of a memory whose row has just gone."""
-        self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
-        tx.run("erase_entry", tenant_id=memory.tenant_id, doc=doc)
-        tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
-        if isinstance(memory, Episode) and memory.session is not None:
-            tx.run("recount_turns", tenant_id=memory.tenant_id, scope=memory.scope, session=memory.session)
+    def erase(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord], at: datetime) -> None:
+        """Take out everything that was known of memories whose rows have just gone."""
+        turns = [memory for memory in memories.values() if isinstance(memory, Episode)]
+        docs = list(memories)
+        self.take_out(tx, tenant_id, docs, turns=turns, at=at)
+        tx.run("erase_entries", tenant_id=tenant_id, docs=docs)
+        tx.run("erase_vectors", tenant_id=tenant_id, docs=docs)
+        sessions = sorted({(turn.scope, turn.session) for turn in turns if turn.session is not None})
+        if sessions:
+            tx.run("recount_turns", tenant_id=tenant_id, sessions=as_json(sessions))
 
     def mark(self) -> object:
-        """Return the totals so far."""
-        return self._memories.copy(), self._words.copy()
+        """Return the totals so far, and what has left the searches."""
+        return self._memories.copy(), self._words.copy(), self._known.copy(), self._gone.copy()
 
     def go_back(self, mark: object) -> None:
-        """Restore the totals of a mark."""
+        """Restore what a mark has."""
         assert isinstance(mark, tuple)
-        self._memories, self._words = mark
+        self._memories, self._words, self._known, self._gone = mark
 
     def finish(self, tx: Transaction, tenant_id: str) -> None:
-        """Bring the totals up to date: last and in one order, since all writers of a namespace meet there."""
-        for namespace in sorted(self._memories.keys() | self._words.keys()):
-            memories, words = self._memories[namespace], self._words[namespace]
-            if memories or words:
-                tx.run("count_words", tenant_id=tenant_id, namespace=namespace, memories=memories, words=words)
+        """Bring the totals up to date: last and in one order, since all writers of a namespace meet there.
+
+        Whoever comes second waits, and begins again where the first has made the namespace a large one. What has left
+        the searches leaves the keyword index only then, as the first may have added it meanwhile.
+        """
+        for namespace in sorted({*self._memories, *self._words, *self._known}):
+            before, has_words = self._known.get(namespace, (0, None))
+            is_large = has_words is False and before + self._memories[namespace] > self._read_all
+            tx.run(
+                "count_words",
+                tenant_id=tenant_id,
+                namespace=namespace,
+                memories=self._memories[namespace],
+                words=self._words[namespace],
+                known=has_words,
+                has_words=has_words or is_large,
+            )
+            if is_large:
+                _write_all_words(tx, tenant_id, namespace)
+        if self._gone:
+            tx.run("drop_words", tenant_id=tenant_id, docs=sorted(self._gone))
 
     def _write_entries(
         self,
@@ -148,8 +186,12 @@ class PostgresIndex:
             owns=[packed[doc].own if doc in packed else 0 for doc in docs],
             nears=[packed[doc].near if doc in packed else 0 for doc in docs],
             packed=[packed[doc].packed if doc in packed else None for doc in docs],
-            words=[_glue(namespaces[doc], *words[doc]) if doc in words else None for doc in docs],
         )
+        self._gone = [doc for doc in self._gone if doc not in packed]
+        for namespace in sorted({*namespaces.values()}):
+            if self._known[namespace][1]:
+                spelt = {doc: _glue(namespace, *words[doc]) for doc in packed if namespaces[doc] == namespace}
+                _write_words(tx, tenant_id, namespace, spelt)
         for doc, indexed in packed.items():
             self._memories[namespaces[doc]] += 1
             self._words[namespaces[doc]] += indexed.length
@@ -166,7 +208,9 @@ class PostgresIndex:
                 number = draw_namespace(memory.tenant_id, memory.kind, memory.scope, attempt=attempt)
                 found = tx.one("add_namespace", **key, namespace=number)
             if found is not None:
-                return int(found[0])
+                namespace, memories, has_words = found
+                self._known[namespace] = memories, has_words
+                return int(namespace)
         raise AssertionError(f"no number is free for {memory.kind}s of a scope")
 
 
@@ -203,6 +247,40 @@ def _glue(namespace: int, own: Sequence[bm25.Terms], near: Sequence[bm25.Terms])
         if words:
             glued.append(f"{namespace}{column}" + f" {namespace}{column}".join(map(_spell, words)))
     return " ".join(glued)
+
+
+def _write_all_words(tx: Transaction, tenant_id: str, namespace: int) -> None:
+    """Write the words of all memories of a namespace into the keyword index, as they are packed."""
+    [row] = tx.rows("words_of_all", tenant_id=tenant_id, namespaces=[namespace], now=None)
+    docs, table = read_word_table(row)
+    rows, owners = table.rows, docs[table.owners]
+    spelt: dict[int, list[str]] = {doc: [] for doc in docs.tolist()}
+    for side, column in (("o", "own"), ("n", "near")):
+        held = rows[column] > 0
+        for doc, code in zip(owners[held].tolist(), rows["term"][held].tolist(), strict=True):
+            spelt[doc].append(f"{namespace}{side}{code:08x}")
+    for place in range(0, len(docs), _PAGE):
+        page = docs[place : place + _PAGE].tolist()
+        _write_words(tx, tenant_id, namespace, {doc: " ".join(spelt[doc]) for doc in page})
+
+
+def _write_words(tx: Transaction, tenant_id: str, namespace: int, spelt: Mapping[int, str]) -> None:
+    if spelt:
+        docs = sorted(spelt)
+        words = [spelt[doc] for doc in docs]
+        tx.run("write_words", tenant_id=tenant_id, namespace=namespace, docs=docs, words=words)
+
+
+def read_word_table(row: Sequence[Any]) -> tuple[NDArray[np.int64], bm25.WordTable]:
+    """Read docs and their words from aggregates of one scan, which are in one order therefore."""
+    docs, lengths, sizes, packed, *_ = row
+    table = bm25.WordTable(packed or b"", decode_numbers(sizes, ">i4"), decode_numbers(lengths, ">i4"))
+    return decode_numbers(docs, ">i8"), table
+
+
+def decode_numbers(sent: bytes | None, kind: str) -> NDArray[np.int64]:
+    """Decode numbers that the server has written one after the other: an array of them takes twelve bytes each."""
+    return np.frombuffer(sent or b"", kind).astype(np.int64)
 
 
 def _tenant_of(memories: Iterable[MemoryRecord]) -> str:

@@ -77,20 +77,24 @@ WHERE tenant_id = :tenant_id AND (scope, speaker) IN (
 ORDER BY scope, speaker FOR UPDATE;
 
 -- recount_turns --
--- Count the turns of a session again after one was erased
+-- Count the turns of some sessions, given as (scope, session), again after some were erased
 UPDATE sessions_consolidations SET last_turn = (
-    SELECT coalesce(max(turn), 0) FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session
+    SELECT coalesce(max(turn), 0) FROM episodes
+    WHERE episodes.tenant_id = :tenant_id AND episodes.scope = sessions_consolidations.scope
+        AND episodes.session = sessions_consolidations.session
 )
-WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session;
+WHERE tenant_id = :tenant_id AND (scope, session) IN (
+    SELECT given.value ->> 0, given.value ->> 1 FROM EACH :sessions AS given
+);
 
 -- add_namespace --
 -- Number a tenant's kind and scope, unless it has a number or another of the tenant's has this one
 INSERT INTO namespaces (tenant_id, kind, scope, namespace) VALUES (:tenant_id, :kind, :scope, :namespace)
-ON CONFLICT DO NOTHING RETURNING namespace;
+ON CONFLICT DO NOTHING RETURNING namespace, memories, has_words;
 
 -- find_namespace --
--- Find the number of a tenant's kind and scope
-SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind AND scope = :scope;
+-- Find the number of a tenant's kind and scope, how many memories it has, and whether their words are in the keyword index
+SELECT namespace, memories, has_words FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind AND scope = :scope;
 
 -- scopes_of_user --
 -- List the scopes of a user's memories
@@ -102,8 +106,12 @@ SELECT tenant_id FROM namespaces UNION
 SELECT tenant_id FROM items WHERE expires_at IS NOT NULL ORDER BY tenant_id;
 
 -- count_words --
--- Update a namespace's totals
-UPDATE namespaces SET memories = memories + :memories, words = words + :words
+-- Update a namespace's totals, and whether its words are in the keyword index. An error where `known`, by which memories
+-- were written, is no longer so; nobody else adds to the namespace from here on
+UPDATE namespaces SET memories = memories + :memories, words = words + :words, has_words = CASE
+        WHEN CAST(:known AS boolean) IS NULL THEN has_words
+        WHEN has_words = CAST(:known AS boolean) THEN CAST(:has_words AS boolean)
+    END
 WHERE tenant_id = :tenant_id AND namespace = :namespace;
 
 -- searched --
@@ -118,21 +126,17 @@ SELECT version, dims, 0, 0, FALSE, kind, scope, namespace, memories, words,
     EXISTS (
         SELECT 1 FROM memory_index
         WHERE memory_index.tenant_id = :tenant_id AND memory_index.namespace = namespaces.namespace AND state = 1
-    ), 0
+    ), 0, has_words
 FROM (SELECT max(version) AS version, max(dims) AS dims FROM embedding_versions WHERE tenant_id = '' AND state = 'active')
 LEFT JOIN namespaces ON tenant_id = :tenant_id AND scope IN :scopes;
 
 -- write_entries --
--- Write the index entries and words of memories, in place of earlier ones; answers the totals of those
+-- Write the index entries of memories, in place of earlier ones; answers the totals of those
 WITH new AS (
     SELECT * FROM unnest(
         CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:states AS integer[]), CAST(:ends AS timestamptz[]),
-        CAST(:owns AS integer[]), CAST(:nears AS integer[]), CAST(:packed AS bytea[]), CAST(:words AS text[])
-    ) AS new (doc, namespace, state, expires_at, own, near, packed, words)
-), spelt AS (
-    INSERT INTO memory_words (tenant_id, doc, words)
-    SELECT CAST(:tenant_id AS text), doc, CAST(words AS tsvector) FROM new WHERE state < 3
-    ON CONFLICT (tenant_id, doc) DO UPDATE SET words = excluded.words
+        CAST(:owns AS integer[]), CAST(:nears AS integer[]), CAST(:packed AS bytea[])
+    ) AS new (doc, namespace, state, expires_at, own, near, packed)
 ), placed AS (
     INSERT INTO memory_index (tenant_id, doc, namespace, state, expires_at, own, near, packed)
     SELECT CAST(:tenant_id AS text), doc, namespace, state, expires_at, own, near, packed FROM new
@@ -140,6 +144,15 @@ WITH new AS (
 )
 SELECT namespace, count(*), sum(own + near) FROM memory_index
 WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 GROUP BY namespace;
+
+-- write_words --
+-- Write the words of memories into the keyword index. A node of a cluster writes what is given beside a row of the tenant's
+INSERT INTO memory_words (tenant_id, doc, words)
+SELECT namespaces.tenant_id, new.doc, CAST(new.words AS tsvector) FROM namespaces JOIN unnest(
+    CAST(:docs AS bigint[]), CAST(:words AS text[])
+) AS new (doc, words) ON namespaces.namespace = :namespace
+WHERE namespaces.tenant_id = :tenant_id
+ON CONFLICT (tenant_id, doc) DO UPDATE SET words = excluded.words;
 
 -- is_out --
 -- Check whether a memory of the transaction's tenant is out of the searches
@@ -183,14 +196,14 @@ UPDATE memory_vectors SET gone = true
 WHERE tenant_id = :tenant_id AND doc IN :docs AND NOT gone
     AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
--- erase_entry --
--- Erase the index entry of a memory
-DELETE FROM memory_index WHERE tenant_id = :tenant_id AND doc = :doc;
+-- erase_entries --
+-- Erase the index entries of some memories
+DELETE FROM memory_index WHERE tenant_id = :tenant_id AND doc IN :docs;
 
 -- erase_vectors --
--- Erase the vectors of a memory
+-- Erase the vectors of some memories
 DELETE FROM memory_vectors
-WHERE tenant_id = :tenant_id AND doc = :doc
+WHERE tenant_id = :tenant_id AND doc IN :docs
     AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
 -- words_of_all --
@@ -219,26 +232,35 @@ SELECT found.docs, found.owners FROM asked CROSS JOIN LATERAL (
 ) AS found
 ORDER BY place;
 
+-- scores_of_all --
+-- Compare a vector with all of some namespaces: docs and scores, side by side
+SELECT string_agg(int8send(doc), ''), string_agg(float4send(CAST(-(CAST(embedding AS vector) <#> CAST(:vector AS vector)) AS real)), '')
+FROM memory_vectors WHERE tenant_id = :tenant_id AND version = :version AND namespace IN :namespaces AND NOT gone;
+
 -- nearest_of_all --
--- Find the best of some namespaces, one by one
-SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
-WHERE tenant_id = :tenant_id AND version = :version AND namespace IN :namespaces AND NOT gone
+-- Find the best of some namespaces, one by one: the query's half precision chooses a few more, which are then scored
+SELECT doc, -(CAST(embedding AS vector) <#> CAST(:vector AS vector)) AS raw FROM (
+    SELECT doc, embedding FROM memory_vectors
+    WHERE tenant_id = :tenant_id AND version = :version AND namespace IN :namespaces AND NOT gone
+    ORDER BY embedding <#> (SELECT CAST(CAST(:vector AS vector) AS halfvec)), doc DESC LIMIT :count
+) AS near
 ORDER BY raw DESC, doc DESC LIMIT :limit;
 
 -- nearest_of --
 -- Find the best of some memories, on demand those out of the searches too
-SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
+SELECT doc, -(CAST(embedding AS vector) <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
 WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs AND namespace IN :namespaces
     AND (NOT gone OR CAST(:past AS boolean))
 ORDER BY raw DESC, doc DESC LIMIT :limit;
 
 -- vectors_of --
 -- Read the stored vectors of some memories of a tenant
-SELECT doc, embedding FROM memory_vectors WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs;
+SELECT doc, CAST(embedding AS vector) FROM memory_vectors
+WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs;
 
 -- how_many_vectors --
--- Estimate the number of vectors of every tenant and version, as the planner knows it
-SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = CAST('memory_vectors' AS regclass);
+-- Estimate the number of vectors in the graph of a version, of every tenant, as the planner knows it
+SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = to_regclass(:index);
 
 -- count_waiting --
 -- Count the memories of some scopes that wait for a vector, up to a bound
@@ -254,8 +276,8 @@ SELECT doc, tenant_id FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limi
 
 -- activity --
 -- Count events of some types by day, in some scopes, the newest of a tenant first up to a bound
-SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, event_type, count(*), min(created_at) FROM (
-    SELECT created_at, event_type FROM memory_events
+SELECT to_char(day, 'YYYY-MM-DD'), event_type, count(*), min(created_at) FROM (
+    SELECT created_at, CAST(created_at AT TIME ZONE 'UTC' AS date) AS day, event_type FROM memory_events
     WHERE tenant_id = :tenant_id AND created_at >= :since AND event_type IN :types AND scope IN :scopes
     ORDER BY created_at DESC LIMIT :limit
 ) AS newest GROUP BY day, event_type;
@@ -277,8 +299,8 @@ ORDER BY doc LIMIT :limit;
 SELECT 1 FROM embedding_versions WHERE tenant_id = '' FOR SHARE;
 
 -- entries_of --
--- Find tenants and namespaces of some docs that are searched, of some tenants or of all
-SELECT doc, tenant_id, namespace FROM memory_index
+-- Find tenants and namespaces of some docs that are searched, of some tenants or of all, and whether these are large
+SELECT doc, tenant_id, namespace, memories > :graph_from FROM memory_index JOIN namespaces USING (tenant_id, namespace)
 WHERE doc IN :docs AND (CAST(:tenants AS text[]) IS NULL OR tenant_id IN :tenants) AND state < 3;
 
 -- lock_entries --
@@ -288,11 +310,26 @@ ORDER BY tenant_id, doc FOR NO KEY UPDATE;
 
 -- add_vectors --
 -- Add vectors, unless their memories have got some meanwhile
-INSERT INTO memory_vectors (tenant_id, version, doc, namespace, embedding)
-SELECT tenant_id, :version, doc, namespace, embedding FROM unnest(
-    CAST(:tenants AS text[]), CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:embeddings AS vector[])
-) AS new (tenant_id, doc, namespace, embedding)
+INSERT INTO memory_vectors (tenant_id, version, doc, namespace, in_graph, embedding)
+SELECT tenant_id, :version, doc, namespace, in_graph, embedding FROM unnest(
+    CAST(:tenants AS text[]), CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:in_graph AS boolean[]),
+    CAST(:embeddings AS vector[])
+) AS new (tenant_id, doc, namespace, in_graph, embedding)
 ORDER BY doc ON CONFLICT DO NOTHING;
+
+-- large_namespaces --
+-- List the namespaces of every tenant whose vectors are in the graph
+SELECT tenant_id, namespace FROM namespaces WHERE has_words AND memories > :graph_from;
+
+-- outside_graph --
+-- Lock some vectors of a namespace that are not in the graph, but those that somebody else has locked
+SELECT doc FROM memory_vectors
+WHERE tenant_id = :tenant_id AND version = :version AND namespace = :namespace AND NOT gone AND NOT in_graph
+LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED;
+
+-- put_in_graph --
+-- Put vectors of a namespace into the graph
+UPDATE memory_vectors SET in_graph = true WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs;
 
 -- remove_vectors --
 -- Remove vectors whose memories went meanwhile
@@ -346,8 +383,16 @@ WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relnam
 SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules);
 
 -- count_entries --
--- Count the memories that are searched, those with a vector, and those without
-SELECT count(*), count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 1) FROM memory_index WHERE state < 3;
+-- Count the memories that are searched, and those of them without a vector
+SELECT count(*), count(*) FILTER (WHERE state = 1) FROM memory_index WHERE state < 3;
+
+-- count_out --
+-- Count the memories that are out of the searches
+SELECT count(*) FROM memory_index WHERE state = 3;
+
+-- count_unembedded --
+-- Count the memories that are searched and wait for a vector
+SELECT count(*) FROM memory_index WHERE state = 1;
 
 -- bypasses_walls --
 -- Check whether row-level security does not bind this role
@@ -418,7 +463,10 @@ SELECT count(*) FROM (
 -- missing_words --
 -- Count the memories missing from the keyword index: none, unless something else changed the database
 SELECT count(*) FROM (
-    SELECT tenant_id, doc FROM memory_index WHERE state < 3 EXCEPT ALL SELECT tenant_id, doc FROM memory_words
+    SELECT memory_index.tenant_id, doc FROM memory_index JOIN namespaces
+        ON namespaces.tenant_id = memory_index.tenant_id AND namespaces.namespace = memory_index.namespace
+    WHERE state < 3 AND has_words
+    EXCEPT ALL SELECT tenant_id, doc FROM memory_words
 );
 
 -- stray_words --
@@ -454,7 +502,7 @@ WHERE sessions_consolidations.last_turn < excluded.last_turn;
 -- restore_vector --
 -- Restore a vector of another database, in place of one made here, for a memory that is indexed, searched or not
 INSERT INTO memory_vectors (tenant_id, version, doc, namespace, gone, embedding)
-SELECT tenant_id, :version, doc, namespace, state = 3, :embedding FROM memory_index
+SELECT tenant_id, :version, doc, namespace, state = 3, CAST(:embedding AS vector) FROM memory_index
 WHERE tenant_id = :tenant_id AND doc = :doc
 ON CONFLICT (tenant_id, version, doc) DO UPDATE SET embedding = excluded.embedding
 WHERE memory_vectors.embedding IS DISTINCT FROM excluded.embedding;
@@ -542,3 +590,111 @@ SELECT CAST(relname AS text), ARRAY(
     )
 FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
 WHERE relnamespace = current_schema()::regnamespace AND indisprimary;
+
+-- episode_stats --
+-- Count the live episodes in some scopes, their span, and since when the oldest waits to be consolidated: all that have an
+-- index entry but for those that have expired. Where many wait, few are consolidated, so that these are counted. A
+-- session or a speaker counts while an episode of it lives
+WITH places AS (
+    SELECT namespace, memories FROM namespaces WHERE tenant_id = :tenant_id AND scope IN :scopes AND kind = 'episode'
+), expired AS MATERIALIZED (
+    SELECT scope, session, speaker, consolidation_status FROM episodes
+    WHERE tenant_id = :tenant_id AND expires_at <= :now AND scope IN :scopes
+), spans AS MATERIALIZED (
+    SELECT first.event_time AS first, last.event_time AS last, waiting.created_at AS waiting
+    FROM unnest(CAST(:scopes AS text[])) AS place (scope)
+    LEFT JOIN LATERAL (
+        SELECT event_time FROM episodes
+        WHERE tenant_id = :tenant_id AND episodes.scope = place.scope AND (expires_at IS NULL OR expires_at > :now)
+        ORDER BY event_time LIMIT 1
+    ) AS first ON TRUE
+    LEFT JOIN LATERAL (
+        SELECT event_time FROM episodes
+        WHERE tenant_id = :tenant_id AND episodes.scope = place.scope AND (expires_at IS NULL OR expires_at > :now)
+        ORDER BY event_time DESC LIMIT 1
+    ) AS last ON TRUE
+    LEFT JOIN LATERAL (
+        SELECT created_at FROM episodes
+        WHERE tenant_id = :tenant_id AND episodes.scope = place.scope AND consolidation_status = 'pending'
+            AND (expires_at IS NULL OR expires_at > :now)
+        ORDER BY created_at LIMIT 1
+    ) AS waiting ON TRUE
+), counted AS MATERIALIZED (
+    SELECT CAST((SELECT coalesce(sum(memories), 0) FROM places) AS bigint) + (
+        SELECT count(*) FROM memory_index
+        WHERE tenant_id = :tenant_id AND namespace IN (SELECT namespace FROM places) AND state = 3
+    ) - (SELECT count(*) FROM expired) AS total, (
+        SELECT count(*) FROM unnest(CAST(:scopes AS text[])) AS place (scope) CROSS JOIN LATERAL (
+            SELECT 1 FROM episodes
+            WHERE tenant_id = :tenant_id AND episodes.scope = place.scope AND consolidation_status = 'pending'
+            ORDER BY created_at LIMIT 2000
+        ) AS waiting
+    ) AS waiting, (
+        SELECT count(*) FROM episodes
+        WHERE tenant_id = :tenant_id AND scope IN :scopes AND consolidation_status IN ('failed', 'dead_letter')
+            AND (expires_at IS NULL OR expires_at > :now)
+    ) AS given_up
+)
+SELECT total, CASE
+        WHEN waiting < 2000 THEN waiting - (SELECT count(*) FROM expired WHERE consolidation_status = 'pending')
+        ELSE total - given_up - (
+            SELECT count(*) FROM episodes
+            WHERE tenant_id = :tenant_id AND scope IN :scopes AND consolidation_status = 'consolidated'
+                AND (expires_at IS NULL OR expires_at > :now)
+        )
+    END,
+    given_up,
+    (SELECT min(waiting) FROM spans),
+    (
+        SELECT count(*) FROM (
+            SELECT session FROM sessions_consolidations
+            WHERE tenant_id = :tenant_id AND scope IN :scopes AND (scope, session) NOT IN (
+                SELECT scope, session FROM expired WHERE session IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM episodes
+                    WHERE tenant_id = :tenant_id AND episodes.scope = expired.scope AND episodes.session = expired.session
+                        AND (expires_at IS NULL OR expires_at > :now)
+                )
+            ) GROUP BY session
+        ) AS live
+    ),
+    (
+        SELECT count(*) FROM (
+            SELECT speaker FROM speakers
+            WHERE tenant_id = :tenant_id AND scope IN :scopes AND (scope, speaker) NOT IN (
+                SELECT scope, speaker FROM expired WHERE speaker IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM episodes
+                    WHERE tenant_id = :tenant_id AND episodes.scope = expired.scope AND episodes.speaker = expired.speaker
+                        AND (expires_at IS NULL OR expires_at > :now)
+                )
+            ) GROUP BY speaker
+        ) AS live
+    ),
+    (SELECT min(first) FROM spans), (SELECT max(last) FROM spans)
+FROM counted;
+
+-- episode_counts --
+-- Count the episodes of a tenant, all of which have an index entry, and those that have expired
+SELECT CAST((
+        SELECT coalesce(sum(memories), 0) FROM namespaces WHERE tenant_id = :tenant_id AND kind = 'episode'
+    ) AS bigint) + (
+        SELECT count(*) FROM memory_index WHERE tenant_id = :tenant_id AND state = 3 AND namespace IN (
+            SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = 'episode'
+        )
+    ),
+    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before);
+
+-- fact_stats --
+-- Count the facts in some scopes by standing: those that ended or are fading, and the rest of what has an index entry
+WITH places AS (
+    SELECT namespace, memories FROM namespaces WHERE tenant_id = :tenant_id AND scope IN :scopes AND kind = 'fact'
+), few AS MATERIALIZED (
+    SELECT validity AS state, count(*) AS facts FROM facts
+    WHERE tenant_id = :tenant_id AND scope IN :scopes AND validity <> 'active' GROUP BY validity
+    UNION ALL SELECT 'fading', count(*) FROM facts
+    WHERE tenant_id = :tenant_id AND scope IN :scopes AND validity = 'active' AND metadata ->> 'status' = 'fading'
+)
+SELECT state, facts FROM few
+UNION ALL SELECT 'active', CAST((SELECT coalesce(sum(memories), 0) FROM places) AS bigint) + (
+    SELECT count(*) FROM memory_index
+    WHERE tenant_id = :tenant_id AND namespace IN (SELECT namespace FROM places) AND state = 3
+) - CAST((SELECT coalesce(sum(facts), 0) FROM few) AS bigint);

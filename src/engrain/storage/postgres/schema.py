@@ -5,12 +5,14 @@ The tables stand in the connection's current schema (the first of its search_pat
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from engrain.errors import StorageError
 from engrain.storage.migrations import HEAD, current_revision, scripts, single_statements, table_names
+from engrain.storage.postgres.citus import distribution
 from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
 from engrain.storage.write.leftovers import finish_upgrade
@@ -29,6 +31,7 @@ _SERVER = """
 SELECT current_setting('server_version_num')::integer, current_setting('server_version'), current_schema(),
     (SELECT extversion FROM pg_extension WHERE extname = 'vector'), to_regtype('vector') IS NOT NULL
 """
+_MAKES_EXTENSION = re.compile(r"^CREATE EXTENSION", re.MULTILINE)
 _TABLES = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
 
 
@@ -42,18 +45,19 @@ def prepare(connections: Connections, new_index: Callable[[], SearchIndex]) -> s
     """
     where = connections.location
     current = connections.read(None, lambda db: _inspect(db, where))
-    if current != HEAD:
-        connections.write(None, lambda db: _upgrade(db, where, new_index))
+    if current != HEAD and connections.write(None, lambda db: _upgrade(db, where, new_index)):
+        connections.join_cluster()
     connections.register_vectors()
     return current
 
 
 def upgrade(db: Connection, current: str, revisions: Mapping[str, str]) -> None:
     """Run those of `revisions` (SQL by name, oldest first) that come after `current`, in the caller's transaction."""
-    names = list(revisions)
+    names, cursor = list(revisions), db.cursor()  # whose statements run one at a time
     for name in names if current == "" else names[names.index(current) + 1 :]:
         for statement in single_statements(revisions[name]):
-            db.execute(statement.encode(), prepare=False)
+            if not _MAKES_EXTENSION.search(statement):  # it is there; Citus asks for its owner all the same
+                cursor.execute(statement.encode(), prepare=False)
     if current == "":
         db.execute(
             "CREATE TABLE IF NOT EXISTS alembic_version ("
@@ -115,21 +119,29 @@ def _check_vector(version: str, *, is_vector_visible: bool, location: str) -> No
         )
 
 
-def _upgrade(db: Connection, location: str, new_index: Callable[[], SearchIndex]) -> None:
+def _upgrade(db: Connection, location: str, new_index: Callable[[], SearchIndex]) -> bool:
+    """Run what revisions are missing; tells whether tables of ours were distributed over a cluster."""
     db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
     current = revision(db, location)  # another process may have been first
     if current == HEAD:
-        return
+        return False
     _create_extension(db, location)
     upgrade(db, current, scripts("postgres"))
+    is_on_cluster = distribution.count_nodes(db) > 0 and (not current or bool(distribution.list_distributed(db)))
+    if is_on_cluster:
+        distribution.distribute(db)
     finish_upgrade(Transaction(db, STATEMENTS), new_index)
+    return is_on_cluster
 
 
 def _create_extension(db: Connection, location: str) -> None:
     """Make the `vector` extension, which a plain role may do where an administrator has marked it as trusted."""
     needed = f"{location}: engrain needs the extension vector in this database"
+    found = db.execute(_SERVER).fetchone()
+    if found is not None and found[3] is not None:
+        return
     try:
-        db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        db.execute("CREATE EXTENSION vector").fetchone()
     except psycopg.errors.InsufficientPrivilege as error:
         raise StorageError(
             f"{needed}, which this role may not create: run there, as a superuser: CREATE EXTENSION vector"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote
 
-from engrain.errors import StorageError
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from engrain.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import LiteralString
 
-    import psycopg
-
     Connection: TypeAlias = psycopg.Connection[Any]
 
 # How often two connections are looked at: under load another client may take the session that both would share.
 _LOOKS = 5
+_PORTS = re.compile(r"[0-9,]*")
 
 
 def refuse_lookalikes(connection: Connection, location: str) -> None:
@@ -50,6 +54,11 @@ def is_standby(connection: Connection) -> bool:
     return bool(_ask(connection, "SELECT pg_is_in_recovery()"))
 
 
+def forwards_settings(connection: Connection) -> bool:
+    """True on a coordinator of Citus over which our tables are distributed: it passes `SET LOCAL` on to its nodes."""
+    return bool(_ask(connection, "SELECT current_setting('citus.propagate_set_commands', true) = 'local'"))
+
+
 def mixes_statements(first: Connection, connect: Callable[[], Connection]) -> bool:
     """True if a pooler gives sessions to its clients by turns and leaves prepared statements where they are.
 
@@ -63,6 +72,34 @@ def mixes_statements(first: Connection, connect: Callable[[], Connection]) -> bo
         return False
     with closing(connect()) as second:
         return any(_session(first) == _session(second) for _ in range(_LOOKS))
+
+
+def parse_url(url: str) -> dict[str, Any]:
+    """The parts of a URL.
+
+    Raises:
+        InvalidInput: it is none; what the parser says is kept back, as it quotes the part that may be a password.
+    """
+    wanted = "write postgresql://user:password@host:port/database, with special characters percent-encoded"
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput(f"this is no URL of a PostgreSQL database; {wanted}")
+    try:
+        parameters = dict(conninfo_to_dict(url))
+    except psycopg.ProgrammingError:
+        raise InvalidInput(f"this URL of a PostgreSQL database cannot be read; {wanted}") from None
+    # What a password with / ? or @ in it is taken for, as it stands.
+    is_torn = "@" in f"{parameters.get('host')}{parameters.get('dbname')}"
+    if is_torn or not _PORTS.fullmatch(str(parameters.get("port") or "")):
+        raise InvalidInput(f"this URL of a PostgreSQL database has no readable host, port or database; {wanted}")
+    return parameters
+
+
+def hide_password(parameters: dict[str, Any]) -> str:
+    """The URL as it may be shown: who, where and which database."""
+    user, host, port, database = (str(parameters.get(name) or "") for name in ("user", "host", "port", "dbname"))
+    who = f"{quote(user, safe='')}@" if user else ""
+    where = f"[{host}]" if ":" in host else quote(host, safe=",.")
+    return f"postgresql://{who}{where}{f':{port}' if port else ''}/{quote(database, safe='')}"
 
 
 def _session(connection: Connection) -> int:

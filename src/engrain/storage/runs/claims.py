@@ -46,6 +46,7 @@ _WAITS = "consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at
 _IS_DUE = f"{_WAITS} AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= :now)"
 _BY_PENDING, _BY_SESSION = "INDEXED BY episodes_pending", "INDEXED BY episodes_session"
 _BY_AGE = "ORDER BY created_at, event_time, turn, id"  # as `batches.age_order`
+_ANY_NUMBER = 2**62  # within what both databases take as a limit
 _POOL = pool_scope("")
 _OF_CALLER = "tenant_id = :tenant_id AND agent = :agent AND user_id = :user_id"
 
@@ -144,11 +145,16 @@ def _of_sessions(
     return where
 
 
-def list_pending_sessions(snapshot: Snapshot, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:
-    """List the caller's sessions with a waiting episode, if only for a retry, by first time seen, then name."""
+def list_pending_sessions(
+    snapshot: Snapshot, now: datetime, *, exclude: Collection[str] = (), most: int = _ANY_NUMBER
+) -> list[PendingSession]:
+    """List the caller's sessions with a waiting episode, if only for a retry, by first time seen, then name.
+
+    Of the `most` episodes that have waited longest.
+    """
     bound = {**snapshot.written_bindings(), "agent": snapshot.agent, "now": snapshot.dialect.time(now)}
     found: dict[str, PendingSession] = {}
-    for session, count, oldest, first_seen_at in snapshot.rows("pending_sessions", **bound):
+    for session, count, oldest, first_seen_at in snapshot.rows("pending_sessions", **bound, limit=most):
         if session not in exclude:
             known = min(snapshot.dialect.moment(moment) for moment in (oldest, first_seen_at) if moment is not None)
             before = found.get(session, PendingSession(session=session, first_seen_at=known, episodes=0))

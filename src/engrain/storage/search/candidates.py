@@ -52,10 +52,17 @@ class RankedDocs(Sequence[Candidate]):
     def __iter__(self) -> Iterator[Candidate]:
         return map(Candidate, self.docs.tolist(), self.raws.tolist())
 
+    def where(self, is_wanted: NDArray[np.bool_]) -> RankedDocs:
+        """Those that are marked, in their order."""
+        return RankedDocs(self.docs[is_wanted], self.raws[is_wanted])
+
+    def at_most(self, bound: float) -> RankedDocs:
+        """The same, with no number above a bound."""
+        return RankedDocs(self.docs, np.minimum(self.raws, bound))
+
     def only(self, docs: Sequence[int] | NDArray[np.int64]) -> RankedDocs:
         """Those of some docs, which ascend, in their order."""
-        is_wanted = contains(np.asarray(docs, np.int64), self.docs)
-        return RankedDocs(self.docs[is_wanted], self.raws[is_wanted])
+        return self.where(contains(np.asarray(docs, np.int64), self.docs))
 
 
 NONE: Final = RankedDocs(np.empty(0, np.int64), np.empty(0, np.float64))

@@ -96,6 +96,7 @@ def load_events(
     *,
     memory_id: str | None = None,
     event_type: str | None = None,
+    run_id: str | None = None,
     limit: int = 1_000,
     after: TimePosition | None = None,
 ) -> list[Event]:
@@ -106,7 +107,7 @@ def load_events(
     rows = snapshot.statements.records.events
     conditions = [SEEN]
     bound: dict[str, Any] = {**snapshot.bindings(), "limit": limit}
-    for column, value in (("memory_id", memory_id), ("event_type", event_type)):
+    for column, value in (("memory_id", memory_id), ("event_type", event_type), ("run_id", run_id)):
         if value is not None:
             conditions.append(f"{column} = :{column}")
             bound[column] = value
@@ -116,8 +117,9 @@ def load_events(
         conditions.append("(created_at, id) < (:after_at, :after_id)")
         bound |= position_bindings(after, snapshot.dialect)
     where = " AND ".join(conditions)
-    # A memory has few: SQLite would rather read all of a tenant than sort them.
-    by = "" if memory_id is None else "INDEXED BY memory_events_memory"
+    # A memory or a run has few: SQLite would rather read all of a tenant than sort them.
+    index = "memory_events_memory" if memory_id is not None else "memory_events_run" if run_id is not None else None
+    by = "" if index is None else f"INDEXED BY {index}"
     order = "ORDER BY created_at DESC, id DESC LIMIT :limit"
     found = snapshot.ask(f"SELECT {rows.columns} FROM memory_events {by} WHERE {where} {order}", bound)  # noqa: S608  # no input in it
     return [rows.record(row) for row in found]

@@ -38,8 +38,8 @@ class SearchIndex(Protocol):
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         """Put a fact back into the searches, with the vector it had."""
 
-    def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        """Erase everything about a memory whose row has just gone."""
+    def erase(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord], at: datetime) -> None:
+        """Erase everything about a tenant's memories, by doc, whose rows have just gone."""
 
     def mark(self) -> object:
         """Return a mark of the state outside of the database, for `go_back`."""

@@ -8,7 +8,7 @@ from engrain.domain.records import Episode, Kind, MemoryRecord
 from engrain.storage.filters import compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.selection import BY_DOC, DOCS, select
+from engrain.storage.selection import BY_DOC, DOCS, select, start_select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,21 +26,36 @@ _ASK_AGAIN_FACTOR = 4
 
 
 def load_matching(
-    snapshot: Snapshot, request: Request, docs: Iterable[Ref], *, kinds: Mapping[int, Kind] | None = None
+    snapshot: Snapshot,
+    request: Request,
+    docs: Iterable[Ref],
+    *,
+    kinds: Mapping[int, Kind] | None = None,
+    is_last: bool = False,
 ) -> dict[Ref, MemoryRecord]:
     """Load the records of those docs that match the request; a kind without memories is not queried.
 
-    `kinds` of the docs, where they are known, leave one statement for each kind that there is.
+    `kinds` of the docs, where they are known, leave one statement for each kind that there is, all in one round trip;
+    `is_last` ends the transaction with them.
     """
     found: dict[Ref, MemoryRecord] = {}
     left = list(docs)
+    started = []
     for kind in load_search_space(snapshot, request).kinds if left else ():
         condition, bound = compile_request(snapshot, request, kind)
         wanted = left if kinds is None else [doc for doc in left if kinds[int(doc)] == kind]
         if bound and wanted:
             bound["docs"] = snapshot.dialect.listed(wanted)
-            found.update(select(snapshot, kind, f"{DOCS} AND {condition}", bound, by=BY_DOC))
-            left = [doc for doc in left if doc not in found]  # most often there is only one kind
+            answer = start_select(snapshot, kind, f"{DOCS} AND {condition}", bound, by=BY_DOC)
+            if kinds is None:
+                found.update(answer())
+                left = [doc for doc in left if doc not in found]  # most often there is only one kind
+            else:
+                started.append(answer)
+    if is_last and started and snapshot.backend.forecasts is not None:
+        snapshot.backend.forecasts.end_with_next(snapshot)
+    for answer in started:
+        found.update(answer())
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import KINDS, Kind
@@ -31,6 +32,7 @@ class Namespace:
     has_expired: bool  # something it holds has run out
     has_waiting: bool  # something it holds waits for a vector
     rewrites: int  # how often words of its memories have changed, but for new neighbours
+    has_words: bool = True  # the keyword index has its words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,36 +47,23 @@ class SearchSpace:
     indexed: int  # the last doc that has a place in the searches, where some are left for later
     has_unindexed: bool  # memories, of whomever, have no place in the searches yet
 
-    @property
-    def namespaces(self) -> list[int]:
-        """Numbers of the namespaces, ascending."""
-        return sorted([space.number for space in self.spaces])
+    namespaces: list[int] = field(init=False)  # numbers, ascending
+    kinds: list[Kind] = field(init=False)  # that have memories
+    memories: int = field(init=False, default=0)  # that are indexed
+    words: int = field(init=False, default=0)  # of those memories
+    has_expired: bool = field(init=False, default=False)  # an indexed memory has
+    has_waiting: bool = field(init=False)  # anything may wait for a vector
 
-    @property
-    def kinds(self) -> list[Kind]:
-        """Kinds that have memories."""
+    def __post_init__(self) -> None:
+        """Add up the totals once: a search asks for them again and again."""
+        add = partial(object.__setattr__, self)
         there = {kind for kind, _ in self.places}
-        return [kind for kind in KINDS if kind in there]
-
-    @property
-    def memories(self) -> int:
-        """Number of indexed memories."""
-        return sum([space.memories for space in self.spaces])
-
-    @property
-    def words(self) -> int:
-        """Number of words of the indexed memories."""
-        return sum([space.words for space in self.spaces])
-
-    @property
-    def has_expired(self) -> bool:
-        """True where an indexed memory has expired."""
-        return any(space.has_expired for space in self.spaces)
-
-    @property
-    def has_waiting(self) -> bool:
-        """True where anything may wait for a vector."""
-        return self.has_unindexed or any(space.has_waiting for space in self.spaces)
+        add("namespaces", sorted([space.number for space in self.spaces]))
+        add("kinds", [kind for kind in KINDS if kind in there])
+        add("memories", sum([space.memories for space in self.spaces]))
+        add("words", sum([space.words for space in self.spaces]))
+        add("has_expired", True in [space.has_expired for space in self.spaces])
+        add("has_waiting", self.has_unindexed or True in [space.has_waiting for space in self.spaces])
 
     def of(self, kinds: Collection[Kind], scopes: Collection[str]) -> SearchSpace:
         """Return the part of some kinds and scopes, of every scope where none is named."""
@@ -91,24 +80,32 @@ class SearchSpace:
 
 def load_search_space(snapshot: Snapshot, request: Request) -> SearchSpace:
     """Load the search space of a request's scopes and kinds."""
-    where, criteria = load_caller_space(snapshot, request.now), request.filter
+    return narrow(load_caller_space(snapshot, request.now), request)
+
+
+def narrow(where: SearchSpace, request: Request) -> SearchSpace:
+    """Narrow a caller's search space to the scopes and kinds of a request."""
+    criteria = request.filter
     is_all = not criteria.scopes and set(criteria.kinds) >= set(where.kinds)
     return where if is_all else where.of(criteria.kinds, criteria.scopes)
 
 
 def load_caller_space(snapshot: Snapshot, now: datetime) -> SearchSpace:
     """Load the search space of a caller's scopes, of whatever kind."""
-    where = snapshot.once(
-        ("searched", snapshot.tenant_id, snapshot.caller.scopes, now), lambda: _load_space(snapshot, now)
-    )
-    if snapshot.known is not None:
-        snapshot.known[_waiting_key(snapshot.caller)] = where.has_waiting
+    known = snapshot.known
+    if known is None:
+        return _load_space(snapshot, now)
+    key = "searched", snapshot.identity, now
+    where: SearchSpace | None = known.get(key)
+    if where is None:
+        where = known[key] = _load_space(snapshot, now)
+        known[_waiting_key(snapshot)] = where.has_waiting
     return where
 
 
 def has_waiting(snapshot: Snapshot) -> bool:
     """Tell whether a memory of the caller may wait for a vector, as far as this transaction knows without asking."""
-    return snapshot.known is None or bool(snapshot.known.get(_waiting_key(snapshot.caller), True))
+    return snapshot.known is None or bool(snapshot.known.get(_waiting_key(snapshot), True))
 
 
 def count_waiting(snapshot: Snapshot) -> int:
@@ -122,7 +119,7 @@ def count_waiting(snapshot: Snapshot) -> int:
 def _load_space(snapshot: Snapshot, now: datetime) -> SearchSpace:
     rows = snapshot.rows("searched", **snapshot.bindings(), now=snapshot.dialect.time(now))
     version, dims, change, indexed, has_unindexed = rows[0][:5]
-    spaces = tuple(Namespace(*row[5:]) for row in rows if row[5] is not None)
+    spaces = tuple([Namespace(*row[5:]) for row in rows if row[5] is not None])
     # What is not indexed may be the first of its kind and scope.
     places = [(space.kind, space.scope) for space in spaces]
     if has_unindexed:
@@ -138,5 +135,5 @@ def _load_space(snapshot: Snapshot, now: datetime) -> SearchSpace:
     )
 
 
-def _waiting_key(caller: Caller) -> tuple[str, str, tuple[str, ...]]:
-    return ("waiting", caller.tenant_id, caller.scopes)
+def _waiting_key(snapshot: Snapshot) -> tuple[str, Caller]:
+    return "waiting", snapshot.identity

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.requests import Candidate
+from engrain.domain.access.scopes import GLOBAL_SCOPE
+from engrain.domain.filters import Filter
+from engrain.domain.memories.trust import levels_from
+from engrain.domain.records import REFLECTION, Fact
+from engrain.domain.requests import Candidate, Request
 from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import matching
@@ -13,9 +17,9 @@ from engrain.storage.search.namespaces import load_search_space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from engrain.domain.records import Kind, MemoryRecord
-    from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import Snapshot
 
 # The importance of each kind; a rule has none of its own: 5, the middle.
@@ -53,6 +57,21 @@ def load_newest(snapshot: Snapshot, request: Request, limit: int) -> list[Memory
     docs = [candidate.ref for candidate in find_newest(snapshot, request, limit)]
     found = matching.load_matching(snapshot, request, docs)
     return [found[doc] for doc in docs if doc in found]
+
+
+def load_latest_reflection(snapshot: Snapshot, now: datetime, *, own: bool) -> Fact | None:
+    """Load the newest active reflection, of the agent itself, or also of what everybody sees; None for none."""
+    caller = snapshot.caller
+    everybodys = (GLOBAL_SCOPE, caller.agent, caller.shared_scope, caller.own_scope)
+    criteria = Filter(
+        kinds=("fact",),
+        scopes=(caller.own_scope,) if own else everybodys,
+        subjects=(caller.agent,) if own else (),
+        categories=(REFLECTION,),
+        trust=levels_from("import"),
+    )
+    newest = load_newest(snapshot, Request(caller=caller, filter=criteria, now=now), 1)
+    return next((memory for memory in newest if isinstance(memory, Fact)), None)
 
 
 def _find_first(snapshot: Snapshot, request: Request, limit: int, *, by_importance: bool) -> list[_Ranked]:

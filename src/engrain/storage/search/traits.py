@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from engrain.domain.text.changes import UNSTATED, describe_statement
+from engrain.domain.text.dialogue.changes import UNSTATED, describe_statement
 from engrain.domain.text.repetition import describe_repetition
 from engrain.storage.filters import HAPPENED_AT, SEEN
 from engrain.storage.rows import KIND_TABLES
@@ -48,9 +48,10 @@ TRAITS: Final = np.dtype(
         ("key", "i8"),
         ("words", "i8"),
         ("question_terms", "O"),
-        ("is_non_answer", "?"),
+        ("says_nothing", "?"),
         ("statement", "O"),
         ("states_change", "?"),
+        ("denies", "?"),
     ]
 )
 _FADES = "confidence, decay_rate, last_confirmed_at"
@@ -68,7 +69,7 @@ def load_traits(
 ) -> NDArray[Any]:
     """Load the rows of TRAITS of those docs that are in the caller's scopes, whatever the filter asks, by doc.
 
-    `is_fresh`: with the last references, which a cache does not know.
+    The docs ascend. `is_fresh`: with the last references, which a cache does not know.
     """
     where = load_caller_space(snapshot, request.now)
     if not len(docs) or not where.kinds:
@@ -77,6 +78,8 @@ def load_traits(
     cache = None if snapshot.known is None else snapshot.backend.turns
     owners = [(snapshot.tenant_id, scope) for kind, scope in where.places if kind == "episode"]
     known = [] if cache is None or is_fresh else cache.find(owners, docs)
+    if len(known) == 1 and len(known[0]) == len(docs):  # as most often
+        return known[0]
     missing = docs
     if known:
         missing = docs[~candidates.contains(candidates.sort_docs(*(rows["doc"] for rows in known)), docs)]

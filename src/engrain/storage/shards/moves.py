@@ -279,5 +279,4 @@ def _literal(tx: Transaction, statement: str, bound: dict[str, Any]) -> bytes:
     """Write the values of a statement into it: COPY takes no parameters."""
     import psycopg
 
-    assert isinstance(tx.db, psycopg.Connection)
-    return psycopg.ClientCursor(tx.db).mogrify(statement, bound).encode()
+    return psycopg.ClientCursor(tx.db.cursor().connection).mogrify(statement, bound).encode()

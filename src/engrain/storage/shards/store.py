@@ -215,8 +215,8 @@ class ShardedStore(SqlStore):
             pool=_add_pools(vitals.pool for vitals in found if vitals.pool is not None),
         )
 
-    def health(self) -> Health:
-        found = {name: store.health() for name, store in self.servers.items()}
+    def health(self, *, thorough: bool = True) -> Health:
+        found = {name: store.health(thorough=thorough) for name, store in self.servers.items()}
         first = next(iter(found.values()))
         named = [f"{name}: {problem}" for name, health in found.items() for problem in health.problems]
         counts = {
@@ -309,7 +309,4 @@ def _position_of(row: Any) -> tuple[str, ...]:
 def _add_pools(pools: Iterable[PoolVitals]) -> PoolVitals | None:
     """Add up the connections to all servers."""
     found = list(pools)
-    if not found:
-        return None
-    names = ("most", "open", "in_use", "requests_waiting")
-    return replace(found[0], **{name: sum(getattr(pool, name) for pool in found) for name in names})
+    return sum(found[1:], found[0]) if found else None

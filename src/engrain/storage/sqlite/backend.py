@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.transaction import Connection
-    from engrain.storage.unit_of_work import Snapshot
+    from engrain.storage.unit_of_work import Forecasts, Snapshot
 
 _Result = TypeVar("_Result")
 _ALL = -1  # what SQLite takes for no limit
@@ -63,6 +63,7 @@ class SqliteBackend:
         self.location = location
         self.version: int | None = None
         self.turns = TurnCache(cache_bytes // BYTES_PER_TURN)
+        self.forecasts: Forecasts | None = None  # a statement on a file takes no round trip
         self._narrow = narrow
         self._read_all = read_all
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
@@ -94,8 +95,8 @@ class SqliteBackend:
         is_repeatable: bool,  # noqa: ARG002  # nothing is lost while committing
         user_id: str | None = None,  # noqa: ARG002  # likewise
     ) -> _Result:
-        with self._connections.writing() as db:
-            self._changes_before = self._connections.count_changes()
+        with self._connections.transaction as db:
+            self._changes_before = db.total_changes()
             return work(db)
 
     def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:  # noqa: ARG002  # likewise
@@ -255,22 +256,23 @@ class SqliteBackend:
     def count_connections(self) -> None:
         """A file has none to count."""
 
-    def check_health(self) -> Health:
+    def check_health(self, *, thorough: bool) -> Health:
         from engrain.storage.sqlite import health
 
         with self._connections.unmapped_snapshot() as db:
             active = embedding_versions.find_active(Transaction(db, STATEMENTS))
+            memories, indexed, waiting, problems = health.examine(db, thorough=thorough)
             return Health(
                 location=self.location,
                 backend=f"sqlite {db.execute('SELECT sqlite_version()').get}",
                 schema=schema.revision(db, self.location),
                 size_bytes=health.count_rows(db, "size"),
-                memories=health.count_rows(db, "count_memories"),
-                indexed=health.count_rows(db, "count_indexed"),
-                embedded=health.count_rows(db, "count_embedded"),
-                waiting=health.count_rows(db, "count_unembedded"),
+                memories=memories,
+                indexed=indexed,
+                embedded=indexed - waiting,
+                waiting=waiting,
                 embedder=None if active is None else active.name,
-                problems=tuple(health.find_problems(db)),
+                problems=problems,
             )
 
     def compact(self) -> Compaction:

@@ -8,7 +8,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 from weakref import WeakSet
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from engrain.storage.transaction import Connection
 
+_Connection = TypeVar("_Connection", bound=apsw.Connection)
 MEMORY_LOCATION = ":memory:"
 # 16 MB of log: small commits rewrite the same pages, and a checkpoint writes each of them once.
 _PAGES_BEFORE_CHECKPOINT = 4_000
@@ -31,6 +32,15 @@ _MAPPED_BYTES = 2**28
 _LOG = logging.getLogger(__name__)
 _OWNER_ONLY = 0o600
 _OWNER_ONLY_FOLDER = 0o700
+
+
+class _Writer(apsw.Connection):
+    """Connection of all writes; `run`, in a transaction, executes each statement in the same cursor.
+
+    To make another costs as much as a statement. The rows of one are to be read before the next.
+    """
+
+    run: Callable[..., apsw.Cursor] | None = None
 
 
 def release_mapped_pages(db: Connection) -> None:
@@ -64,15 +74,15 @@ class Connections:
             if not self.in_memory:
                 _create_private(Path(location))
             try:
-                self._writer = self._open()
+                self._writer = self._open(_Writer)
             except (apsw.ReadOnlyError, apsw.CantOpenError):
                 self._is_frozen = not Path(f"{location}-wal").exists()  # what is in a log would be missed
-                self._writer = self._open()
-        self._transaction = WriteTransaction(location, self._writer, self._write_lock)
+                self._writer = self._open(_Writer)
+        self.transaction = WriteTransaction(location, self._writer, self._write_lock)
 
     def writing(self) -> WriteTransaction:
         """A transaction that holds the write lock from its first statement; it commits, or leaves nothing."""
-        return self._transaction
+        return self.transaction
 
     @contextmanager
     def unmapped_writing(self) -> Iterator[apsw.Connection]:
@@ -94,18 +104,18 @@ class Connections:
 
         Words leave the keyword index by merging it anew, a piece at a time, so that others can write between.
         """
-        self._transaction.finish = self._finish_removal
+        self.transaction.finish = self._finish_removal
 
     def _finish_removal(self) -> None:
         self._forget_words()
         if self._truncate_log(wait_s=self._busy_timeout_s):
             return
         # Another process still reads what is in the log; the next write that finds it free ends it.
-        self._transaction.finish = self._retry_truncation
+        self.transaction.finish = self._retry_truncation
 
     def _retry_truncation(self) -> None:
         if not self._truncate_log(wait_s=0):
-            self._transaction.finish = self._retry_truncation
+            self.transaction.finish = self._retry_truncation
 
     def _truncate_log(self, *, wait_s: float) -> bool:
         """Fold the log into the file and empty it; False where a reader held it for all of that time."""
@@ -158,7 +168,7 @@ class Connections:
                 return
             reader = getattr(self._threads, "reader", None)
             if reader is None:
-                reader = self._threads.reader = self._open()
+                reader = self._threads.reader = self._open(apsw.Connection)
             yield reader
 
     @contextmanager
@@ -186,7 +196,7 @@ class Connections:
             return
         with ErrorTranslation(self.location):
             self._check_open()
-            connection = self._connect()
+            connection = self._connect(apsw.Connection)
             try:
                 yield connection
             finally:
@@ -236,16 +246,16 @@ class Connections:
         if self._is_closed:
             raise MemoryClosed(f"{self.location} is closed; open it again")
 
-    def _connect(self) -> apsw.Connection:
+    def _connect(self, kind: type[_Connection]) -> _Connection:
         if self._is_frozen:
             location = f"file:{quote(str(Path(self.location).absolute()))}?immutable=1"
-            return apsw.Connection(location, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-        connection = apsw.Connection(self.location)
+            return kind(location, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        connection = kind(self.location)
         connection.set_busy_timeout(round(self._busy_timeout_s * 1000))
         return connection
 
-    def _open(self) -> apsw.Connection:
-        connection = self._connect()
+    def _open(self, kind: type[_Connection]) -> _Connection:
+        connection = self._connect(kind)
         # One plan for one statement. Without it, this build of SQLite (STAT4) prepares a statement anew for every bound
         # value that could change its plan: 12 us instead of 2 us for a session's last turn.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -266,29 +276,32 @@ class WriteTransaction:
     The lock is held inside, by the thread that `finish` belongs to: what to do once it is committed.
     """
 
-    __slots__ = ("_db", "_location", "_lock", "finish")
+    __slots__ = ("_db", "_location", "_lock", "_run", "finish")
 
-    def __init__(self, location: str, db: apsw.Connection, lock: threading.RLock) -> None:
+    def __init__(self, location: str, db: _Writer, lock: threading.RLock) -> None:
         self._location = location
         self._db = db
+        self._run = db.cursor().execute  # the writer itself holds it for a while, or it would hold itself open
         self._lock = lock
         self.finish: Callable[[], None] | None = None
 
     def __enter__(self) -> apsw.Connection:
         self._lock.acquire()
         try:
-            self._db.execute("BEGIN IMMEDIATE")
+            self._run("BEGIN IMMEDIATE")
         except BaseException as error:
             self._lock.release()
             raise_translated(error, self._location, self._db)
             raise
+        self._db.run = self._run
         return self._db
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         finish, self.finish = self.finish, None
+        self._db.run = None
         try:
             if error is None:
-                self._db.execute("COMMIT")
+                self._run("COMMIT")
                 if finish is not None:
                     finish()
             else:
@@ -302,7 +315,7 @@ class WriteTransaction:
     def _roll_back(self, error: BaseException) -> None:
         """Leave nothing; raise ours in place of an error of the driver."""
         if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+            self._run("ROLLBACK")
         raise_translated(error, self._location, self._db)
 
 

@@ -32,7 +32,7 @@ _LEAVES: tuple[tuple[tuple[type[apsw.Error], ...], type[errors.StorageError], st
     (
         (apsw.CorruptError, apsw.FormatError),
         errors.DatabaseDamaged,
-        "SQLite finds the file damaged: run `engrain doctor`, then restore a backup",
+        "SQLite finds the file damaged: run `engrain doctor --thorough`, then restore a backup",
     ),
     (
         (apsw.ConstraintError,),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SETTLE_AT_ONCE = 1_000
 _WAITS: Final = 1
+_NO_WORDS: Final = (0, 0, None)  # of a memory that is not searched
 
 
 class SqliteIndex:
@@ -78,9 +79,10 @@ class SqliteIndex:
         tx.run("take_out", docs=listed)
         tx.run("count_rewrites", docs=listed)
         tx.run("take_out_vectors", docs=listed, change=take_numbers(tx, "change", len(leaving)))
-        for turn in turns:
-            for words in load_words_around(tx, [turn], at_hand={}, now=at).values():
-                _index_again(tx, dict.fromkeys(words, find_or_add_namespace(tx, turn)), words)
+        first_of = {turn.scope: turn for turn in turns}
+        numbers = {scope: find_or_add_namespace(tx, turn) for scope, turn in first_of.items()}
+        for (_, scope, _), words in load_words_around(tx, turns, at_hand={}, now=at).items():
+            _index_again(tx, dict.fromkeys(words, numbers[scope]), words)
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         index_all(tx)
@@ -89,10 +91,12 @@ class SqliteIndex:
         tx.run("put_back_vectors", doc=doc, change=take_numbers(tx, "change", 1))
         _index_again(tx, {doc: find_or_add_namespace(tx, memory)}, {doc: ([bm25.encode(own_terms(memory))], ())})
 
-    def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
-        tx.run("erase_vectors", doc=doc)
-        tx.run("drop_packs", doc=doc)
+    def erase(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord], at: datetime) -> None:
+        turns = [memory for memory in memories.values() if isinstance(memory, Episode)]
+        self.take_out(tx, tenant_id, list(memories), turns=turns, at=at)
+        docs = tx.dialect.listed(memories)
+        tx.run("erase_vectors", docs=docs)
+        tx.run("drop_packs", docs=docs)
 
     def mark(self) -> object:
         """All that it knows is in the database."""
@@ -200,14 +204,14 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
     tx.run_each(
         "write_entries",
         [
-            {
-                "doc": doc,
-                "tenant_id": memory.tenant_id,
-                "namespace": namespaces[doc],
-                "state": _WAITS if is_searched(memory) else GONE,
-                "expires_at": _expiry(tx, memory),
-                **_counts(packed.pop(doc, None)),
-            }
+            (
+                doc,
+                memory.tenant_id,
+                namespaces[doc],
+                _WAITS if is_searched(memory) else GONE,
+                _expiry(tx, memory),
+                *packed.pop(doc, _NO_WORDS),
+            )
             for doc, memory in memories.items()
         ],
     )
@@ -220,11 +224,4 @@ def _index_again(tx: Transaction, namespaces: Mapping[int, int], words: Words) -
 
 
 def _set_terms(tx: Transaction, packed: Mapping[int, bm25.IndexedWords]) -> None:
-    tx.run_each("set_terms", [{"doc": doc, **_counts(indexed)} for doc, indexed in packed.items()])
-
-
-def _counts(indexed: bm25.IndexedWords | None) -> dict[str, Any]:
-    """Counts of a memory's words as its entry holds them; of one that is not searched there are none."""
-    if indexed is None:
-        return {"own": 0, "near": 0, "packed": None}
-    return {"own": indexed.own, "near": indexed.near, "packed": indexed.packed}
+    tx.run_each("set_terms", [(*indexed, doc) for doc, indexed in packed.items()])

@@ -120,7 +120,8 @@ UPDATE memory_index SET own = :own, near = :near, packed = :packed WHERE doc = :
 
 -- terms_of --
 -- Read the counts of some memories
-SELECT doc, own, near, packed FROM memory_index WHERE doc IN :docs AND packed IS NOT NULL;
+SELECT doc, own, near, packed FROM EACH :docs AS wanted CROSS JOIN memory_index ON doc = wanted.value
+WHERE packed IS NOT NULL;
 
 -- words_of_namespace --
 -- Read the counts of a namespace's next memories
@@ -195,8 +196,8 @@ UPDATE memory_vectors SET gone = 1, change = :change + leaving.place FROM (
 WHERE memory_vectors.doc = leaving.doc AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
 -- erase_vectors --
--- Erase its vectors; their rows stay empty, so that every process notices
-UPDATE memory_vectors SET embedding = NULL WHERE doc = :doc AND version IN (
+-- Erase the vectors of some memories; their rows stay empty, so that every process notices
+UPDATE memory_vectors SET embedding = NULL WHERE doc IN :docs AND version IN (
     SELECT version FROM embedding_versions WHERE tenant_id = ''
 );
 
@@ -247,9 +248,13 @@ FROM namespaces WHERE namespace = :namespace;
 SELECT DISTINCT namespace FROM memory_vectors INDEXED BY memory_vectors_doc WHERE version = :version AND doc IN :docs;
 
 -- drop_packs --
--- Remove the packs that may hold a vector
+-- Remove the packs that may hold a vector of some memories
 DELETE FROM memory_vector_packs WHERE version IN (SELECT version FROM embedding_versions WHERE tenant_id = '')
-    AND namespace = (SELECT namespace FROM memory_index WHERE doc = :doc) AND :doc BETWEEN first_doc AND last_doc;
+    AND namespace IN (SELECT namespace FROM memory_index WHERE doc IN :docs) AND EXISTS (
+        SELECT 1 FROM memory_index
+        WHERE doc IN :docs AND memory_index.namespace = memory_vector_packs.namespace
+            AND doc BETWEEN first_doc AND last_doc
+    );
 
 -- prune_packs --
 -- Remove the packs of retired versions
@@ -262,8 +267,9 @@ SELECT count(*) FROM memory_vectors WHERE version = :version AND namespace = :na
 
 -- exact_vectors --
 -- Read the float32 vectors of some memories, on demand those out of the searches too
-SELECT doc, embedding FROM memory_vectors INDEXED BY memory_vectors_doc
-WHERE version = :version AND doc IN :docs AND namespace IN :namespaces AND gone <= :gone AND embedding IS NOT NULL;
+SELECT doc, embedding FROM EACH :docs AS wanted
+CROSS JOIN memory_vectors INDEXED BY memory_vectors_doc ON version = :version AND doc = wanted.value
+WHERE namespace IN :namespaces AND gone <= :gone AND embedding IS NOT NULL;
 
 -- vectors_of --
 -- Read the stored vectors of some memories of a tenant
@@ -386,9 +392,9 @@ SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT 
 -- Count the memories in the keyword index
 SELECT count(*) FROM memory_words_docsize;
 
--- count_embedded --
--- Count the live memories with a vector
-SELECT count(*) FROM memory_index WHERE state = 2;
+-- count_searched --
+-- Count the memories that are searched, by the totals of their namespaces
+SELECT coalesce(sum(memories), 0) FROM namespaces;
 
 -- count_unembedded --
 -- Count the indexed live memories without a vector

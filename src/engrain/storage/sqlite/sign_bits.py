@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Rows at a time: the scratch arrays of a scan (11 bytes a row) and of a weighing (120 at 384 dims) fit the L2 cache.
 _SCANNED_ROWS: Final = 32_768
-_WEIGHED_ROWS: Final = 8192
+_WEIGHED_ROWS: Final = 2048
 _WEIGHT_BITS: Final = 3
 
 
@@ -54,11 +54,17 @@ def weighed_agreement(
     planes = [_packed((weights[None, :] >> digit & 1).astype(np.bool_)) for digit in range(_WEIGHT_BITS)]
     unlike = ~sign_bits(query[None, :], centre)
     total = np.zeros(len(columns), np.uint32)
+    # One scratch for all: arrays of a half megabyte go back to the system when they are freed, and are paged in again.
+    scratch = [np.empty((len(bits), _WEIGHED_ROWS), kind) for kind in (np.uint64, np.uint64, np.uint8)]
     for start in range(0, len(columns), _WEIGHED_ROWS):
-        equal = bits.take(columns[start : start + _WEIGHED_ROWS], axis=1) ^ unlike
+        here = columns[start : start + _WEIGHED_ROWS]
+        equal, weighing, count = (array[:, : len(here)] for array in scratch)
+        for word, target in zip(bits, equal, strict=True):
+            word.take(here, out=target, mode="clip")  # any other mode copies
+        np.bitwise_xor(equal, unlike, out=equal)
         for digit, plane in enumerate(planes):
-            count = np.bitwise_count(equal & plane).sum(axis=0, dtype=np.uint32)
-            total[start : start + _WEIGHED_ROWS] += count << np.uint32(digit)
+            np.bitwise_count(np.bitwise_and(equal, plane, out=weighing), out=count)
+            total[start : start + len(here)] += count.sum(axis=0, dtype=np.uint32) << np.uint32(digit)
     return total
 
 

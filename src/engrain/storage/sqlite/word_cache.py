@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import Snapshot
 
 # Reading a namespace takes what its columns spare in so many searches, and in one more for this many memories.
-FEWEST_SEARCHES: Final = 8
-_MEMORIES_A_SEARCH: Final = 1_500
+FEWEST_SEARCHES: Final = 4
+_MEMORIES_A_SEARCH: Final = 8_000
 # A search reads so many of them at most, which takes a twentieth of a second.
-READ_AT_ONCE: Final = 5_000
-# What came since is merged into the columns before it when it is as large as this, or this part of them.
+READ_AT_ONCE: Final = 20_000
+# What came since is columns of its own once it has so many memories; so many columns of like size become one, which
+# takes 30 ms for this many memories, and leaves some 8 bytes a word of theirs to the allocator.
 _FEWEST_MERGED: Final = 256
-_MERGED_PART: Final = 16
+_MERGED_AT_ONCE: Final = 4
+_LARGEST_MERGED: Final = 20_000
 _BYTES_A_MEMORY: Final = 400
 # Of an allowance in bytes for vectors, the share of words.
 SHARE_OF_WORDS: Final = 8
@@ -54,13 +56,20 @@ class _CachedNamespace:
         if not rows:
             return
         newer = build_columns(rows)
-        if not self.old:
-            self.old = [newer]
-            return
         self.old = [part.without(newer.docs) for part in self.old]
         self.new = newer if self.new is None else merge_columns([self.new.without(newer.docs), newer])
-        if len(self.new.docs) > max(_FEWEST_MERGED, len(self.old[-1].docs) // _MERGED_PART):
-            self.old, self.new = [*self.old[:-1], merge_columns([self.old[-1], self.new])], None
+        if len(self.new.docs) > _FEWEST_MERGED:
+            newer, self.new = self.new, None
+            self.add(newer)
+
+    def add(self, newer: WordColumns) -> None:
+        """Add columns behind the others."""
+        self.old = [*self.old, newer]
+        while len(self.old) >= _MERGED_AT_ONCE:
+            sizes = [len(part.docs) for part in self.old[-_MERGED_AT_ONCE:]]
+            if sizes[0] > 2 * sizes[-1] or sum(sizes) > _LARGEST_MERGED:
+                break
+            self.old = [*self.old[:-_MERGED_AT_ONCE], merge_columns(self.old[-_MERGED_AT_ONCE:])]
 
 
 class WordCache:
@@ -120,7 +129,8 @@ class WordCache:
             rows = _read(tx, "words_of_namespace", space, first=seen.read_to, limit=self._read_at_once)
             seen.is_whole = 0 < len(rows) < self._read_at_once or bool(not rows and seen.read_to)
             if rows:
-                seen.old, seen.read_to = [*seen.old, build_columns(rows)], rows[-1][0]
+                seen.add(build_columns(rows))
+                seen.read_to = rows[-1][0]
         self._nbytes -= seen.nbytes
         seen.nbytes = sum(part.nbytes for part in seen.columns)
         self._nbytes += seen.nbytes

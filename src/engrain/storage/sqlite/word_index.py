@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -47,25 +47,19 @@ def index_words(
         if length is not None:
             memories[namespace] -= 1
             lengths[namespace] -= length
-    glued: dict[tuple[int, int], str] = {}
+    glued: dict[int, dict[int, str]] = defaultdict(dict)
 
     def glue(namespace: int, side: Sequence[bm25.Terms]) -> str:
         """Glue terms that neighbours share once."""
-        texts = []
+        texts = glued[namespace]
         for terms in side:
-            key = namespace, id(terms)
-            text = glued.get(key)
-            if text is None:
-                text = glued[key] = _glue(namespace, terms.words)
-            texts.append(text)
-        return " ".join(texts)
+            if id(terms) not in texts:
+                texts[id(terms)] = _glue(namespace, terms.words)
+        return " ".join([texts[id(terms)] for terms in side])
 
     tx.run_each(
         "replace_words",
-        [
-            {"doc": doc, "own": glue(namespaces[doc], own), "near": glue(namespaces[doc], near)}
-            for doc, (own, near) in words.items()
-        ],
+        [(doc, glue(namespaces[doc], own), glue(namespaces[doc], near)) for doc, (own, near) in words.items()],
     )
     _add_to_totals(tx, memories, lengths)
     return packed

@@ -64,7 +64,7 @@ def _put_turn(work: UnitOfWork, turn: Episode) -> list[MemoryRecord]:
     if arrived is None:
         return []
     doc, stored = arrived
-    work.record(events.memory_created(work.act, stored, work.ids))
+    work.record_episode(stored)
     work.index.add(work, {doc: stored})
     return [stored]
 

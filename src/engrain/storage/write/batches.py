@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord, Rule
     from engrain.storage.search.neighbour_words import Session
     from engrain.storage.unit_of_work import UnitOfWork
+
+
+_created_at, _status = attrgetter("created_at"), attrgetter("consolidation_status")
 
 
 def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, Episode]:
@@ -109,8 +113,8 @@ def _number_turns(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode
             place,
             *key[1:],
             len(turns),
-            min(turn.created_at for turn in turns).isoformat(),
-            any(turn.consolidation_status == "pending" for turn in turns),
+            min(map(_created_at, turns)).isoformat(),
+            "pending" in map(_status, turns),
         ]
         for place, (key, turns) in enumerate(sessions)
     ]

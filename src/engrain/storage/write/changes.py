@@ -197,6 +197,6 @@ def _application(work: UnitOfWork, rule: Rule, outcome: Outcome, context: str | 
 def _move(work: UnitOfWork, doc: int, before: Rule, after: Rule) -> None:
     """Search a rule by what it says now: under a new doc, as a vector of its old words may be on its way."""
     [fresh] = work.backend.number_docs(work, "rule", 1)
-    work.index.erase(work, doc, before, work.act.at)
+    work.index.erase(work, before.tenant_id, {doc: before}, work.act.at)
     work.run("move_rule", tenant_id=after.tenant_id, id=after.id, doc=fresh)
     work.index.add(work, {fresh: after})

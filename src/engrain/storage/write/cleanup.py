@@ -39,9 +39,13 @@ def preview_cleanup(tx: Transaction, act: Act, policy: Retention) -> CleanupBatc
 
 
 def _count_removals(tx: Transaction, act: Act, policy: Retention, needed: Collection[str]) -> CleanupBatch:
-    every, expired, consolidated = _count_episodes(tx, act, policy)
+    every, expired = _count_episodes(tx, act, policy)
     over = 0 if policy.max_entries is None else max(every - expired - policy.max_entries, 0)
-    capacity = min(over, consolidated - len(needed))
+    capacity = 0
+    if over:
+        named = {"tenant_id": act.caller.tenant_id, "before": tx.dialect.time(retention.expiry_cutoff(policy, act.at))}
+        [(consolidated,)] = tx.rows("count_consolidated", **named, limit=over + len(needed))
+        capacity = consolidated - len(needed)
     return retention.CleanupBatch(expired=expired, capacity=capacity, remaining=every - expired - capacity)
 
 
@@ -74,17 +78,19 @@ def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch
         needed = _load_needed(tx, act, policy)
         over = _count_removals(tx, act, policy, needed).capacity
     gone: Counter[Removal] = Counter()
-    cleaned = []
+    going, cleaned = [], []
     for doc, memory in sorted(found, key=lambda row: (row[1].created_at, row[1].id)):
         assert isinstance(memory, Episode)
         why = _removal_reason(memory, planned.removals[memory.id], policy, act)
         if why is None or (why == "capacity" and (gone[why] >= over or memory.id in needed)):
             continue
-        removal.remove(work, doc, memory)
+        going.append((doc, memory))
         cleaned.append(events.episode_cleaned(act, memory, why, work.ids))
         gone[why] += 1
+    # Totals follow at the end of the transaction.
+    remaining = _count_episodes(tx, act, policy)[0] - len(going) if planned.is_last else None
+    removal.remove(work, going)
     tx.add_each(tx.statements.records.events, "memory_events", cleaned)
-    remaining = _count_episodes(tx, act, policy)[0] if planned.is_last else None
     return retention.CleanupBatch(expired=gone["expired"], capacity=gone["capacity"], remaining=remaining)
 
 
@@ -117,8 +123,7 @@ def erase_ended(work: UnitOfWork, policy: Retention, ids: Sequence[str]) -> int:
     """
     locked = removal.lock_going(work, ids, everywhere=True)
     ended = [(doc, memory) for doc, memory in locked if retention.has_ended(memory, policy, now=work.act.at)]
-    for doc, memory in ended:
-        removal.erase_one(work, doc, memory, None)
+    removal.erase_locked(work, ended, {})
     return len(ended)
 
 
@@ -137,8 +142,8 @@ def _load_needed(tx: Transaction, act: Act, policy: Retention) -> frozenset[str]
     return frozenset(id_ for (id_,) in tx.rows("needed_sources", tenant_id=act.caller.tenant_id, before=before))
 
 
-def _count_episodes(tx: Transaction, act: Act, policy: Retention) -> tuple[int, int, int]:
-    """Episodes of the tenant, those that ran out, and those that did not and are consolidated."""
+def _count_episodes(tx: Transaction, act: Act, policy: Retention) -> tuple[int, int]:
+    """Episodes of the tenant, and those that ran out."""
     before = tx.dialect.time(retention.expiry_cutoff(policy, act.at))
     found: Any = tx.one("episode_counts", tenant_id=act.caller.tenant_id, before=before)
-    return int(found[0]), int(found[1]), int(found[2])
+    return int(found[0]), int(found[1])

@@ -115,15 +115,23 @@ def switch_version(tx: Transaction, act: Act, version: int, ids: Callable[[], st
 
 
 def check_vectors(version: EmbeddingVersion, count: int, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the vectors as float32, if they are what the version's embedder makes."""
+    """Return the vectors as they are stored, if they are what the version's embedder makes."""
     import numpy as np  # not by `import engrain`
 
-    rows = np.asarray(vectors, np.float32)
+    rows = round_vectors(np.asarray(vectors, np.float32))
     if rows.shape != (count, version.dims):
         raise InvalidInput(f"{version.name} makes vectors of shape {(count, version.dims)}, not {rows.shape}")
     if not np.isfinite(rows).all():
         raise InvalidInput(f"{version.name} returned a vector with NaN or infinity; nothing was written")
     return rows
+
+
+def round_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Round to half precision, in which PostgreSQL stores vectors: both databases have the same."""
+    import numpy as np  # not by `import engrain`
+
+    with np.errstate(over="ignore"):  # infinity is refused
+        return vectors.astype(np.float16).astype(np.float32)
 
 
 def _add_version(

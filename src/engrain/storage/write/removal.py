@@ -10,6 +10,7 @@ from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.memories.erasure import DerivedMemory, Erasure
 from engrain.domain.records import KINDS, Episode, Fact, MemoryRecord, Rule
 from engrain.storage import selection
+from engrain.storage.dialects import as_json
 from engrain.storage.transaction import for_every_user, repeatable
 from engrain.storage.write import updates
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from engrain.domain.memories.erasure import Cascade
     from engrain.domain.records import Kind
     from engrain.storage.unit_of_work import UnitOfWork
+
+# Statements that clear what names memories of a kind.
+_REFERENCES: Mapping[Kind, Sequence[str]] = {
+    "episode": ("clear_fact_source", "clear_rule_source"),
+    "fact": ("clear_supersedes",),
+    "rule": ("erase_applications",),
+}
 
 
 @repeatable
@@ -137,6 +145,9 @@ def _erase_all(
         if memory.id not in origins:
             updates.check_change(work, memory)
     scopes = {memory.id: memory.scope for _, memory in going}
+    digests = erase_locked(
+        work, going, {memory.id: _origin(memory, origins.get(memory.id), scopes) for _, memory in going}
+    )
     return [
         (
             memory,
@@ -144,12 +155,12 @@ def _erase_all(
                 id=memory.id,
                 kind=memory.kind,
                 scope=memory.scope,
-                digest=erase_one(work, doc, memory, _origin(memory, origins.get(memory.id), scopes)),
+                digest=digests[memory.id],
                 erased_at=work.act.at,
                 derived_from=origins.get(memory.id),
             ),
         )
-        for doc, memory in going
+        for _, memory in going
     ]
 
 
@@ -158,39 +169,51 @@ def _origin(memory: MemoryRecord, origin: str | None, scopes: Mapping[str, str])
     return origin if origin is not None and scopes.get(origin) in {memory.scope, GLOBAL_SCOPE} else None
 
 
-def remove(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
-    """Take away a row, its place in the searches, its links and mentions; what named it names nothing."""
-    named = {"tenant_id": memory.tenant_id, "id": memory.id}
-    work.run("erase_links_out", **named, kind=memory.kind)
-    work.run("erase_links_in", **named, kind=memory.kind)
-    match memory:
-        case Episode():
-            work.run("clear_fact_source", **named)
-            work.run("clear_rule_source", **named)
-        case Fact():
-            work.run("clear_supersedes", **named)
-        case Rule():
-            work.run("erase_applications", **named)
-    work.run(f"erase_{memory.kind}", **named)
-    # Whoever noted a mention held the row: now that it is gone, all are there.
-    work.run("erase_mentions", **named, kind=memory.kind)
-    if isinstance(memory, Episode):
-        place = {"tenant_id": memory.tenant_id, "scope": memory.scope}
-        work.run("erase_speaker", **place, speaker=memory.speaker or "")
-        work.run("erase_session", **place, session=memory.session or "")
-    work.index.erase(work, doc, memory, work.act.at)
-    work.backend.turns.drop([doc])
+def remove(work: UnitOfWork, going: Sequence[tuple[int, MemoryRecord]]) -> None:
+    """Take away rows of a tenant, their places in the searches, links and mentions; what named them names nothing."""
+    by_kind: dict[Kind, list[str]] = {}
+    for _, memory in going:
+        by_kind.setdefault(memory.kind, []).append(memory.id)
+    for kind, ids in by_kind.items():
+        named = {"tenant_id": work.tenant_id, "ids": work.dialect.listed(ids)}
+        for statement in ("erase_links_out", "erase_links_in"):
+            work.run(statement, **named, kind=kind)
+        for statement in (*_REFERENCES[kind], f"erase_{kind}s"):
+            work.run(statement, **named)
+        # Whoever noted a mention held the row: now that it is gone, all are there.
+        work.run("erase_mentions", **named, kind=kind)
+    episodes = [memory for _, memory in going if isinstance(memory, Episode)]
+    speakers = sorted({(turn.scope, turn.speaker) for turn in episodes if turn.speaker is not None})
+    if speakers:
+        work.run("erase_speakers", tenant_id=work.tenant_id, speakers=as_json(speakers))
+    sessions = sorted({(turn.scope, turn.session) for turn in episodes if turn.session is not None})
+    if sessions:
+        work.run("erase_sessions", tenant_id=work.tenant_id, sessions=as_json(sessions))
+    if going:
+        work.index.erase(work, work.tenant_id, dict(going), work.act.at)
+        work.backend.turns.drop([doc for doc, _ in going])
 
 
-def erase_one(work: UnitOfWork, doc: int, memory: MemoryRecord, origin: str | None) -> str:
-    """Erase one memory that is locked, with the payloads of its events; its tombstone stays. Returns its digest."""
-    named = {"tenant_id": memory.tenant_id, "id": memory.id}
-    if isinstance(memory, Fact) and memory.validity == "active":
-        updates.reopen(work, memory)
-    work.run("erase_event_payloads", **named, payload=work.dialect.json({}))
-    remove(work, doc, memory)
-    event = events.memory_erased(work.act, memory, work.ids, origin=origin)
-    digest = str(event.payload["digest"])
-    work.run("add_tombstone", **named, kind=memory.kind, scope=memory.scope, digest=digest, erased_at=work.at)
-    work.record(event)
-    return digest
+def erase_locked(
+    work: UnitOfWork, going: Sequence[tuple[int, MemoryRecord]], origins: Mapping[str, str | None]
+) -> dict[str, str]:
+    """Erase memories that are locked, with the payloads of their events; their tombstones stay.
+
+    Their number changes nothing about that of the statements. `origins` has what some were derived from. Returns the
+    digests by id.
+    """
+    if not going:
+        return {}
+    gone = {memory.id for _, memory in going}
+    for _, memory in going:
+        if isinstance(memory, Fact) and memory.validity == "active":
+            updates.reopen(work, memory, gone=gone)
+    tenant = {"tenant_id": work.tenant_id}
+    work.run("erase_event_payloads", **tenant, ids=work.dialect.listed(gone), payload=work.dialect.json({}))
+    remove(work, going)
+    erased = [events.memory_erased(work.act, memory, work.ids, origin=origins.get(memory.id)) for _, memory in going]
+    digests = {memory.id: str(event.payload["digest"]) for (_, memory), event in zip(going, erased, strict=True)}
+    tombstones = [(memory.id, memory.kind, memory.scope, digests[memory.id]) for _, memory in going]
+    work.run("add_tombstones", **tenant, rows=as_json(tombstones), erased_at=work.at)
+    work.record_each(erased)
+    return digests

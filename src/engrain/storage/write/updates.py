@@ -11,7 +11,7 @@ from engrain.errors import InvalidInput
 from engrain.storage import selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from engrain.storage.unit_of_work import UnitOfWork
@@ -91,15 +91,15 @@ def change_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None, *, 
         work.record(events.fact_period_changed(work.act, fact, work.ids, end=end, by=by))
 
 
-def reopen(work: UnitOfWork, gone: Fact) -> None:
-    """Take back what a fact that has not begun did to the period of the one before it."""
-    if gone.valid_from is None or gone.has_begun(work.act.at):
+def reopen(work: UnitOfWork, going: Fact, *, gone: Collection[str] = ()) -> None:
+    """Take back what a fact that has not begun did to the period of the one before it, unless that goes, too."""
+    if going.valid_from is None or going.has_begun(work.act.at):
         return
-    named = {"tenant_id": gone.tenant_id, "id": gone.id}
-    ids = [id_ for (id_,) in work.rows("superseded_by", **named)]
+    named = {"tenant_id": going.tenant_id, "id": going.id}
+    ids = [id_ for (id_,) in work.rows("superseded_by", **named) if id_ not in gone]
     for doc, fact in selection.load_visible(work, ids, lock=work.dialect.lock):
-        if isinstance(fact, Fact) and fact.validity == "active" and fact.valid_to == gone.valid_from:
-            change_end(work, doc, fact, None, by=gone)
+        if isinstance(fact, Fact) and fact.validity == "active" and fact.valid_to == going.valid_from:
+            change_end(work, doc, fact, None, by=going)
 
 
 def close(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:

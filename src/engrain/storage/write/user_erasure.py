@@ -50,8 +50,8 @@ def erase_user(work: UnitOfWork, user: str, *, dry_run: bool) -> tuple[UserErasu
     # All as they were: what one takes with it would be missing in the digest of another.
     found = list(_load(work, memories, lock="" if dry_run else work.dialect.lock_whole))
     digests = {memory.id: events.digest_memory(memory) for _, memory in found}
-    for doc, memory in () if dry_run else found:
-        removal.erase_one(work, doc, memory, None)
+    if not dry_run:
+        removal.erase_locked(work, found, {})
     rows = {**memories, **others}
     erasure = UserErasure(
         tenant_id=work.tenant_id,

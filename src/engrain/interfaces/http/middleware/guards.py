@@ -23,6 +23,7 @@ _LOOPBACK = "localhost"
 # Sec-Fetch-Site of requests that no page of another site made, by a link, an image or a form; only browsers send it.
 _OWN_PAGES = frozenset({"none", "same-origin"})
 _ANY = "*"
+_PAGE = "/"
 # Headers of every answer that does not set them itself: nothing here is a page, a script or worth caching.
 _HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-store",
@@ -121,7 +122,7 @@ class Guards:
             metrics.count("requests_refused_origin")
             detail = "the header Host or Origin is there twice; which one is meant nobody can tell"
             return problem(request, HTTPStatus.FORBIDDEN, code="forbidden", detail=detail)
-        is_of_other_page = headers.get("sec-fetch-site", "none") not in _OWN_PAGES and headers.get("origin") is None
+        is_of_other_page = _is_asked_by_other_page(request, headers)
         if is_of_other_page or (other_site is not None and other_site.lower() not in bounds.allowed_origins):
             metrics.count("requests_refused_origin")
             detail = "pages of other sites may not ask here; the setting server.allowed_origins lets one in"
@@ -229,6 +230,17 @@ def _is_own_origin(origin: str, host: str | None) -> bool:
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and host is not None and parts.netloc.lower() == host.lower()
+
+
+def _is_asked_by_other_page(request: Request, headers: Headers) -> bool:
+    """Tell whether a page of another site asks without saying so in Origin: by an image, a frame, a form or a link.
+
+    A link to the page of this server may be followed: it opens in a tab of its own, holds no memory and asks for a key.
+    """
+    if headers.get("origin") is not None or headers.get("sec-fetch-site", "none") in _OWN_PAGES:
+        return False
+    is_link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return not (is_link and request.method in {"GET", "HEAD"} and request.url.path == _PAGE)
 
 
 def _host_name(host: str) -> str:

@@ -1,0 +1,1 @@
+"""Dialogue: what a question asks for, and which statement puts which right."""

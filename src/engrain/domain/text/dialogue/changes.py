@@ -1,0 +1,119 @@
+"""Statements of a change: those that say that something is otherwise now. Pure. English words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engrain.domain.text.analysis import split_ascii, terms
+from engrain.domain.text.repetition import LEAST_QUESTION_SHARE
+
+if TYPE_CHECKING:
+    from engrain.domain.records import Role
+
+# Longer turns state many things, of which a change is one.
+_MOST_CHARACTERS = 160
+
+# The patterns of changes and denials are in small letters, for a text that `_fold_case` has folded: a tenth of the work
+# of ignoring case.
+_CHANGE = re.compile(
+    r"""\b(?:
+    now|no\ longer|(?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more|from\ (?:now|today|tomorrow|\w+)\ on|as\ of
+    |since\ (?:today|yesterday|this\ (?:morning|week|month)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from\ today
+    |starting\ (?:today|tomorrow|next|from)|instead\ of|rather\ than|in\ place\ of|correction
+    |(?:i|we)\ (?:was|were)\ wrong|got\ (?:it|that|the\ \w+)\ wrong|mis(?:read|spoke|typed|heard|remembered)
+    |(?:it\ )?turns\ out|sorry,?\ not|i\ meant|scratch\ that|\w+['\u2019]ve\ changed
+    |(?:has|have|was|were|been|i|we|they)\ changed|switched\ (?:to|from)|(?:has|have)\ moved
+    |moved\ (?:it\ )?(?:to|from|away|out|the)|relocated|renamed|replaced|postponed
+    |slip(?:s|ped)\ to|brought\ forward|pushed\ back|put\ off|rescheduled|cancelled|canceled|reopened
+    |(?:came|is|are|am)\ back|gone\ back|went\ back|gave\b.{1,40}\bback|upgraded|downgraded|raised|lowered|doubled
+    |halved|transferred|(?:given|gave)\ up|quit|by\ mistake|wrong\ \w+|any\ longer|mixed\ up|oops|(?:am|is|are)\ off
+    |plans?\ (?:(?:have|has|had)\ )?changed|these\ days|nowadays|more\ (?:days?|weeks?|time)|(?:has|have|was|been)\ cut
+    |retired|resigned|has\ left|took\ over|taken\ over|takes\ over|new\ \w+\ is
+    |(?:my|our|the|a)\ new|^new\ \w+|became|has\ become|reverted|rolled\ back|sold|is\ wrong|is\ out|no\ more
+    |not\ (?:\S+\ ){1,3}?(?:any\ ?more|as\ \w+\ did)|only\ every|other\ than|today
+    |again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
+    |(?:i|we)\ put|extend(?:ed)?\b.{1,40}\bto|,\ not
+    )\b""",
+    re.VERBOSE,
+)
+_DENIAL = r"""\b(?:
+    \w+n['\u2019]t|cannot|not|no|never|off|(?:gave|given)\ up|quit|stopped|wrong|instead\ of|rather\ than|only|out\ of
+    |dropped|left|retired|died|broke|(?:is|are)\ (?:gone|over|out|on)
+    )\b"""
+_DENIES = re.compile(_DENIAL, re.VERBOSE)
+# What is not so, or no more, stands behind or before a denial.
+_DENIED = re.compile(rf"(?:\S+\ ){{0,2}}{_DENIAL}(?:\ \S+){{0,3}}", re.VERBOSE)
+_PAST = re.compile(
+    r"\b(?:was|were|(?<!how many )did|had|used|before|formerly|former|previous(?:ly)?|earlier|original(?:ly)?"
+    r"|at first|first|initially|history|ago|yesterday|last|(?<!how )(?<!the )old|oldest|change[ds]?|moved"
+    r"|in (?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"(?:(?<=\bMr\.\s)|(?<=\bMs\.\s)|(?<=\bDr\.\s)|(?<=\bMrs\.\s)|(?<![.!?:]\s)(?<!^)\b)[A-Z]\w+|\b\w*\d\w*"
+)
+
+
+# A text without any of these words states no change, or denies nothing: looking for them takes a fourth of what the two
+# patterns do. In small letters, as `split_ascii` gives them.
+_CHANGE_HINTS = frozenset(
+    b"""
+    now longer more anymore from as since starting instead rather place correction wrong misread misspoke mistyped
+    misheard misremembered turns sorry meant scratch changed switched moved relocated renamed replaced postponed slips
+    slipped brought back put rescheduled cancelled canceled reopened upgraded downgraded raised lowered doubled halved
+    transferred given gave quit mistake mixed oops off days nowadays cut retired resigned left took taken takes new
+    became become reverted rolled sold out did only other today again all plans change work swapped signed extend
+    extended not
+    """.split()
+)
+_DENIAL_HINTS = frozenset(
+    b"""
+    t cannot not no never off up quit stopped wrong instead rather only out dropped left retired died broke gone over on
+    """.split()
+)
+
+
+class Statement(NamedTuple):
+    """Short statement: its text, None for every other turn; whether something is otherwise now, or not so."""
+
+    statement: str | None
+    states_change: bool
+    denies: bool
+
+
+UNSTATED: Final = Statement(None, states_change=False, denies=False)
+
+
+def describe_statement(content: str, *, role: Role | None, asking: float) -> Statement:
+    """Describe what a turn states, once for all searches that find it; `asking` is its share of words in questions."""
+    if role not in {"user", "assistant"} or asking >= LEAST_QUESTION_SHARE or len(content) > _MOST_CHARACTERS:
+        return UNSTATED
+    folded = _fold_case(content)
+    words = split_ascii(folded)
+    states_change = not _CHANGE_HINTS.isdisjoint(words) and _CHANGE.search(folded) is not None
+    denies = not _DENIAL_HINTS.isdisjoint(words) and _DENIES.search(folded) is not None
+    return Statement(content, states_change, denies)
+
+
+def _fold_case(content: str) -> str:
+    """A text in small letters, each in its place: to a pattern that ignores case a dotless i is an i."""
+    if content.isascii():
+        return content.lower()
+    return content.replace("\u0130", "i").lower().replace("\u0131", "i").replace("\u017f", "s")
+
+
+def find_names(statement: str) -> frozenset[str]:
+    """Find the terms of the names and numbers of a statement."""
+    return frozenset(term for name in _NAME.findall(statement) for term in terms(name))
+
+
+def asks_for_present(query: str) -> bool:
+    """True for a question about how things are: no word of it is about the past."""
+    return _PAST.search(query) is None
+
+
+def find_denied(statement: str) -> frozenset[str]:
+    """Find the terms that stand beside a denial: what is not so, or no more."""
+    parts = [statement[slice(*match.span())] for match in _DENIED.finditer(_fold_case(statement))]
+    return frozenset([term for part in parts for term in terms(part)])

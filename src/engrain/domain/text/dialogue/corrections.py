@@ -1,0 +1,132 @@
+"""Corrections: which older statement a newer one puts right, and how surely. Pure.
+
+A memory keeps what was said word for word: "The report is due in March." and, later, "The report has been postponed to
+April." Whoever asks when it is due wants the second one first. English words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.dialogue.changes import find_denied, find_names
+from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from engrain.domain.text.dialogue.values import Kind
+
+# A correction has at least this share of the score of what it corrects: where it names what is so no more, where it
+# states a change of what the question is about, where it has another number or time for the same.
+LEAST_NAMED, _LEAST_CHANGED, _LEAST_UPDATED = 0.33, 0.52, 0.6
+_NAMED: Final = 10  # added to the weight of one that names what is so no more
+_FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
+
+
+def _fold(terms_: Iterable[str]) -> frozenset[str]:
+    return frozenset([term[:_FOLDED] if term.isalpha() else term for term in terms_])
+
+
+_MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
+# Who asks where somebody lives means where they moved.
+_SAME_THINGS: Final = [
+    _fold(terms(words))
+    for words in (
+        "live move relocated address flat",
+        "work job join hired quit employed",
+        "cost price pay charge rate fee",
+        "boss manager report",
+        "begin start",
+        "weigh weight scales kilos heavy",
+        "earn salary wage income",
+        "fix repair solve",
+    )
+]
+
+
+class Correction(NamedTuple):
+    """Weight of a correction, 0 for none, and the least share of the older one's score that it needs."""
+
+    weight: int
+    least_share: float
+
+
+NO_CORRECTION: Final = Correction(0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Statement as corrections compare it: folded terms, and the values of the kind that the question asks for.
+
+    `names` are the terms of names and numbers, `denied` of what it says is not so.
+    """
+
+    terms: frozenset[str]
+    names: frozenset[str]
+    denied: frozenset[str]
+    values: frozenset[str]
+    states_change: bool
+
+    @classmethod
+    @lru_cache(maxsize=2_048)  # the statements of one conversation are found again and again
+    def parse(cls, text: str, kind: Kind | None, *, states_change: bool, denies: bool) -> Statement:
+        """Parse the text of a statement; `states_change` and `denies` are what `describe_statement` says of it."""
+        values = frozenset[str]() if kind is None else find_values(kind, text)
+        joined = text.replace("-", "")  # "Wi-Fi" is one word, and "atlas-api" another than "atlas-web"
+        names = find_names(joined)
+        if kind in {"money", "number"}:
+            numbers = [term for value in values for term in terms(value) if term.strip("0")]
+            names |= {term for term in numbers if kind == "number" or not term.isalpha()}
+        denied = find_denied(joined) if denies else ()
+        return cls(_fold(terms(joined)), _fold(names), _fold(denied), values, states_change)
+
+    def restates(self, other: Statement, question: Question) -> bool:
+        """True if it says nothing that another one does not, beside words of the question."""
+        own = self.terms - question.terms
+        return bool(own) and own <= other.terms
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Question as corrections compare it: folded terms with those for the same things, names, and its kind."""
+
+    terms: frozenset[str]
+    names: frozenset[str]
+    kind: Kind | None
+
+    @classmethod
+    def parse(cls, query: str) -> Question:
+        """Parse a query."""
+        own = _fold(terms(query.replace("-", "")))
+        same = [things for things in _SAME_THINGS if own & things]
+        return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
+
+
+def weigh_correction(newer: Statement, older: Statement, question: Question) -> Correction:
+    """Weigh how much of an older statement a newer one corrects: the terms of both, its names, and those of the query.
+
+    It names what is so no more ("We dropped Kafka for RabbitMQ."), or states a change of what the older one says of
+    the question's things, of which it may leave out one or a half ("Mei maintains it from today."), or has another
+    number or time for all of them. Where the question asks for a kind of value, it has one.
+    """
+    if question.kind is not None and not newer.values:
+        return NO_CORRECTION
+    is_new = question.kind is None or not newer.values <= older.values
+    shared, answered = newer.terms & older.terms, older.terms & question.terms
+    about, missing = newer.terms & question.terms, answered - newer.terms
+    weight = len(shared) + len(shared & older.names) + len(about)
+    named = (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
+    if newer.states_change and answered:
+        named |= newer.denied & older.terms - question.terms
+    # A month that both name says little where the older one is about a name of the question that the newer one lacks.
+    if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
+        return Correction(weight + _NAMED, LEAST_NAMED)
+    has_most = bool(answered & about) and len(missing) <= max(1, len(answered) // 2)
+    if newer.states_change and (has_most or (about and len(about) >= len(answered))):
+        return Correction(weight, _LEAST_CHANGED)
+    if is_new and question.kind in COUNTED and answered and not missing:
+        return Correction(weight, _LEAST_UPDATED)
+    return NO_CORRECTION

@@ -1,0 +1,1 @@
+"""Citus cluster: how the tables are distributed over its nodes, and what its statements do otherwise."""

@@ -1,0 +1,1 @@
+-- Statistics of millions of memories are a server's matter: a file counts its rows.

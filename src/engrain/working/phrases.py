@@ -1,0 +1,219 @@
+"""Phrases by which people say what is true of them, or ask to forget something: a table for each language. Pure data.
+
+A phrase is a pattern of a whole sentence: VALUE is what is said, THING what somebody has, WHOM whom it is about, `~` a
+word for now. A value ends before the words of `after`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engrain.domain.text.languages import ENGLISH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MONTHS: Final = (
+    "january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni"
+    "|juli|oktober|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+    "|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|gennaio|febbraio|aprile|maggio"
+    "|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|dezembro"
+)
+_WEEKDAYS: Final = (
+    "(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|lunes|martes"
+    "|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|(?:lune|marte|mercole"
+    "|giove|vener)dì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)-feira"
+)
+DAYS: Final = rf"(?:{_WEEKDAYS}|{_MONTHS})"
+
+
+class Phrases(NamedTuple):
+    """Phrases of a language: patterns, all in small letters; those of a fact go by its predicate."""
+
+    openings: str  # words before a statement that add nothing to it
+    corrections: str  # others, which say that something else was wrong
+    requests: str  # before a statement that is to be remembered
+    facts: Mapping[str, str]  # of the speaker, by predicate
+    moves: str  # of the speaker
+    moves_of_others: str
+    things: str  # somebody has one of: "my THING is VALUE"
+    names: str  # predicates, each with the words for it
+    after: str  # words at which a value ends
+    times: str  # words at which a place ends, too
+    forget: str  # a request to forget, with its rest
+    last_said: str  # the rest of one about what was said last
+    all_known: str  # the rest of one about everything
+    about: str  # the rest of one about a topic; "own" matches where it is about what the speaker said
+
+
+_DIETS_EN: Final = "vegetarian|vegan|pescatarian|flexitarian|omnivore|lactose[- ]intolerant|gluten[- ]free|kosher|halal"
+
+PHRASES: Final[Mapping[str, Phrases]] = {
+    ENGLISH: Phrases(
+        openings="well|oh|by the way|btw|fyi|to be exact|hi|hello|hey|ok|okay|yes",
+        corrections="actually|correction|no|sorry|i mean|wrong|that's (?:wrong|not right|not true)",
+        requests=r"(?:please )?(?:(?:remember|keep in mind|don't forget)(?: that|:)?|fact(?: that|:))",
+        facts={
+            "live in": "i ~(?:live|am living|reside) in VALUE",
+            "live at": "i ~live at VALUE",
+            "work at": "i ~work at VALUE",
+            "work for": "i ~work for VALUE",
+            "work as": "i ~work as VALUE",
+            "name": "i(?: am|'m) (?:called|named) VALUE; my name's VALUE",
+            "diet": rf"(?:i am|i'm)(?: now| actually| a| an| strictly)* (?P<value>(?:(?:not|no longer) )?(?:a )?"
+            rf"(?:strictly )?(?:{_DIETS_EN})(?: now| any ?more| again| since .+)?)",
+        },
+        moves=r"(?:i|we)(?: have|'ve)?(?: just| recently| now)? (?:moved|relocated)(?: from [\w' -]{1,40}?)?"
+        "(?: back)? to VALUE",
+        moves_of_others=r"WHOM (?:has |have )?(?:just |recently |now )?(?:moved|relocated)(?: from [\w' -]{1,40}?)?"
+        "(?: back)? to VALUE",
+        things="(?:my|our)(?: new| right)? THING (?:is|are)(?: called| named)? ~VALUE",
+        names="",
+        after=r"not|but|because|btw|by the way|though|with (?:one|two)|and (?:I|i|my|we|our|he|she|they)|since|now"
+        r"|these days|nowadays|at the moment",
+        times=r"last|this|next|yesterday|today|recently|and|with|for|a (?:week|month|year|few)|ago"
+        r"|(?:on|in|at) (?:the (?:spring|summer|autumn|winter)|\d{4})",
+        forget=r"(?:forget|(?:scratch|strike|ignore|disregard)(?= (?:that|this|it|what i|(?:my|the) last)\b)|(?:delete"
+        r"|erase|remove|drop)(?=.*\b(?:from (?:your |the )?memory|you (?:know|remember)|i (?:just )?(?:said|told"
+        r"|mentioned))\b))\b(?P<rest>.*)",
+        last_said=r"(?:about )?(?:that|this|it|the last (?:thing|message)|my last (?:message|words)|(?:what|the"
+        r" (?:last )?(?:thing|message)s?)(?: that)?(?: i)?(?: have)?(?: just)? (?:said|told you|wrote))(?: again)?",
+        all_known=r"(?:everything|all)(?:,? (?:that )?(?:you (?:know|remember|have)|i (?:have )?(?:said|told you)))?"
+        r"(?: (?:about|of|on) me)?",
+        about=r"(?:(?:what|all|everything|anything|whatever|the (?:thing|part|bit|story|message)s?)"
+        r"(?:(?: that)? (?:(?P<own>i|we)|you|he|she|they)(?: have|'ve|ever| just)* (?:\w+)(?: (?:to )?(?:you|me))?)? )?"
+        r"(?:about|of|on|regarding|concerning|with) (?P<topic>.+)",
+    ),
+    "german": Phrases(
+        openings="übrigens|ach|also|hallo|hi|ja|ok|jetzt|nun",
+        corrections="eigentlich|nein|doch|korrektur|entschuldigung|ich meine|falsch|das stimmt nicht",
+        requests="(?:bitte )?(?:merk(?:e)? dir|notier(?:e)?|denk daran)(?: bitte)?:?",
+        facts={
+            "live in": "ich ~(?:wohne|lebe) ~in VALUE; (?:wohne|lebe) ich ~in VALUE",
+            "work for": "ich ~arbeite ~(?:bei|für) VALUE; arbeite ich ~(?:bei|für) VALUE",
+            "work as": "ich ~arbeite ~als VALUE; arbeite ich ~als VALUE",
+            "name": "ich hei(?:ß|ss)e ~VALUE; hei(?:ß|ss)e ich ~VALUE",
+            "diet": "(?:ich bin|bin ich) ~(?P<value>(?:(?:kein|keine|nicht mehr) )?(?:vegetarier(?:in)?|vegetarisch"
+            "|veganer(?:in)?|vegan|pescetarier(?:in)?|laktoseintolerant)(?: mehr)?)",
+        },
+        moves=r"(?:ich bin|bin ich|wir sind|sind wir)(?: [^,]{1,30}?)? nach VALUE (?:um)?gezogen",
+        moves_of_others="WHOM (?:ist|sind)(?: gerade| jetzt| neulich)? nach VALUE (?:um)?gezogen",
+        things="(?:mein|meine|unser|unsere)(?: neue[rs]?)? THING (?:ist|sind|lautet|hei(?:ß|ss)t) ~VALUE",
+        names="name: name; phone number: telefonnummer, handynummer, nummer; address: adresse; birthday: geburtstag; "
+        "email: e-mail, mail-adresse; manager: chef, chefin; spouse: frau, mann; partner: freundin, freund; "
+        "doctor: ärztin, arzt; dentist: zahnarzt, zahnärztin; sister: schwester; brother: bruder; son: sohn; "
+        "daughter: tochter; cat: katze; dog: hund; mother: mutter; father: vater; favourite colour: "
+        "lieblingsfarbe; favourite food: lieblingsessen",
+        after="nicht|sondern|aber|weil|ohne|mit (?:einem|zwei)|und (?:ich|meine?|wir|unsere?)|seit|jetzt|übrigens",
+        times="und|mit|letzte[nsr]?|gestern|heute|vor",
+        forget=r"(?:vergiss|vergessen sie|streich(?:e)?(?= (?:das|es|was)))(?!,? nicht\b)(?P<rest>.*)",
+        last_said=r"(?:das|dies|es|das letzte|das eben|was ich (?:dir )?(?:gerade|eben|zuletzt)?(?: dir)? ?(?:gesagt"
+        r"|erzählt|geschrieben) habe)(?: wieder| bitte)*",
+        all_known=r"alles(?:,? was (?:du|ihr|sie)(?: \w+){0,4}? (?:wei(?:ß|ss)t|wissen|haben?|hast))?"
+        r"(?: (?:über|von) (?:mich|mir))?",
+        about=r"(?:(?:das|alles|was)?,? ?(?P<own>was (?:ich|wir)(?: dir| euch| ihnen)?(?: gerade| eben)?|) ?(?:du )?"
+        r"(?:über|von|zu|wegen) (?P<topic>.+?)(?: (?:gesagt|erzählt|geschrieben|wei(?:ß|ss)t|habe|haben))*)",
+    ),
+    "spanish": Phrases(
+        openings="bueno|por cierto|hola|ahora|sí",
+        corrections="en realidad|corrección|perdón|no|quiero decir",
+        requests="(?:por favor,? )?(?:recuerda|apunta|anota)(?: que|:)",
+        facts={
+            "live in": "(?:yo )?~vivo ~en VALUE",
+            "work for": "(?:yo )?~trabajo ~(?:para|en) VALUE",
+            "work as": "(?:yo )?~trabajo ~(?:como|de) VALUE",
+            "name": "(?:yo )?me llamo VALUE",
+            "diet": "(?:yo )?~soy ~(?P<value>vegetarian[oa]|vegan[oa]|celíac[oa])",
+        },
+        moves=r"(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)(?: [^,]{1,30}?)? a VALUE",
+        moves_of_others="WHOM (?:se ha mudado|se mudó) a VALUE",
+        things="(?:mi|nuestro|nuestra)(?: nuev[oa])? THING(?: nuev[oa])? es ~VALUE",
+        names="name: nombre; phone number: número de teléfono, teléfono; address: dirección; birthday: cumpleaños; "
+        "sister: hermana; brother: hermano; son: hijo; daughter: hija; mother: madre; father: padre; email: "
+        "correo; manager: jefe, jefa; spouse: mujer, marido; doctor: médico, médica; favourite colour: color "
+        "favorito",
+        after="no|pero|porque|sin|y (?:yo|mi|mis|vivo|trabajo|me)|desde|ahora",
+        times="y|con|hoy|ayer|la semana|el (?:mes|año)|hace|en",
+        forget=r"(?:olv[ií]d[ae]|borra de tu memoria)(?P<rest>(?:lo\b)?.*)",
+        last_said=r"(?:eso|esto|lo|lo que (?:te )?(?:acabo de decir(?:te)?|he dicho|dije))",
+        all_known="todo(?: lo que sabes(?: (?:de|sobre) m[ií])?)?",
+        about=r"(?:todo )?(?:lo )?(?P<own>que (?:te )?(?:dije|he dicho|conté|he contado) |)(?:que sabes )?"
+        r"(?:sobre|de|acerca de) (?P<topic>.+)",
+    ),
+    "french": Phrases(
+        openings="oui|au fait|bonjour|salut|maintenant",
+        corrections="en fait|correction|pardon|non|je veux dire",
+        requests=r"(?:s'il te plaît,? )?(?:retiens|souviens-toi|note|rappelle-toi)(?: que|:)",
+        facts={
+            "live in": "(?:j'habite|je vis|je ~habite) ~(?:à|en|au|aux|dans) VALUE",
+            "work for": "je ~travaille ~(?:chez|pour) VALUE",
+            "work as": "je ~travaille ~comme VALUE",
+            "name": "je m'appelle VALUE",
+            "diet": "je suis ~(?:devenue? )?(?P<value>végétarien(?:ne)?|végane?|vegan)",
+        },
+        moves=r"(?:j'ai déménagé|nous avons déménagé|on a déménagé|je me suis installée?)(?: [^,]{1,30}?)?"
+        r" (?:à|en|au) VALUE",
+        moves_of_others="WHOM (?:a déménagé|s'est installée?) (?:à|en|au) VALUE",
+        things="(?:mon|ma|notre)(?: nouve(?:au|lle|l))? THING (?:est|s'appelle) ~VALUE",
+        names="name: nom, prénom; phone number: numéro de téléphone, numéro; address: adresse; birthday: anniversaire; "
+        "sister: sœur; brother: frère; son: fils; daughter: fille; mother: mère; father: père; manager: chef, "
+        "cheffe; spouse: femme, mari; doctor: médecin; favourite colour: couleur préférée",
+        after="pas|mais|parce|sans|et (?:je|j|mon|ma|mes)|depuis|maintenant",
+        times="et|avec|hier|la semaine|le mois|l'année|il y a|en",
+        forget=r"(?:oublie|oubliez)(?! pas\b)(?P<rest>.*)",
+        last_said=r"(?:ça|cela|-le|ce que (?:je viens de (?:te |vous )?dire|j'ai dit|je t'ai dit))",
+        all_known="tout(?: ce que tu sais(?: (?:de|sur) moi)?)?",
+        about=r"(?:tout )?(?P<own>ce que (?:j'ai|je t'ai|je vous ai) (?:dit|raconté) |)(?:ce que tu sais )?"
+        r"(?:sur|de|à propos de) (?P<topic>.+)",
+    ),
+    "italian": Phrases(
+        openings="sì|a proposito|ciao|adesso|ora",
+        corrections="in realtà|correzione|scusa|no|volevo dire",
+        requests="(?:per favore,? )?(?:ricorda|ricordati|annota)(?: che|:)",
+        facts={
+            "live in": "(?:io )?~(?:abito|vivo) ~(?:a|ad|in) VALUE",
+            "work for": "(?:io )?~lavoro ~(?:per|da|presso|alla) VALUE",
+            "work as": "(?:io )?~lavoro ~come VALUE",
+            "name": "(?:io )?mi chiamo VALUE",
+            "diet": "(?:io )?~sono ~(?P<value>vegetarian[oa]|vegan[oa]|celiac[oa])",
+        },
+        moves=r"(?:mi sono trasferit[oa]|ci siamo trasferiti)(?: [^,]{1,30}?)? (?:a|ad|in) VALUE",
+        moves_of_others="WHOM si è trasferit[oa] (?:a|ad|in) VALUE",
+        things="(?:il |la |l')?(?:mio|mia|nostro|nostra)(?: nuov[oa])? THING (?:è|si chiama) ~VALUE",
+        names="name: nome; phone number: numero di telefono, telefono; address: indirizzo; birthday: compleanno; "
+        "sister: sorella; brother: fratello; son: figlio; daughter: figlia; mother: madre; father: padre; "
+        "manager: capo; spouse: moglie, marito; doctor: medico; favourite colour: colore preferito",
+        after="non|ma|perché|senza|e (?:io|il|la|mi|abito|lavoro)|da (?:un|una|ieri)|adesso|ora",
+        times="e|con|ieri|la settimana|il mese|nel",
+        forget=r"(?:dimentica|scorda)(?P<rest>(?:lo\b)?.*)",
+        last_said=r"(?:questo|quello|ciò|lo|(?:quello|ciò) che (?:ti )?ho (?:appena )?detto)",
+        all_known="tutto(?: quello che sai(?: (?:di|su) me)?)?",
+        about=r"(?:tutto )?(?P<own>(?:quello|ciò) che (?:ti )?ho (?:detto|raccontato) |)(?:quello che sai )?"
+        r"(?:sul|sulla|su|di|del|della|riguardo a) (?P<topic>.+)",
+    ),
+    "portuguese": Phrases(
+        openings="sim|a propósito|olá|oi|agora",
+        corrections="na verdade|correção|desculpe?|não|aliás|quero dizer",
+        requests="(?:por favor,? )?(?:lembra-te|lembra|lembre-se|lembre|anota|anote)(?: que| de que|:)",
+        facts={
+            "live in": "(?:eu )?~(?:moro|vivo) ~(?:em|no|na) VALUE",
+            "work for": "(?:eu )?~trabalho ~(?:para|na|no|em) VALUE",
+            "work as": "(?:eu )?~trabalho ~como VALUE",
+            "name": "(?:eu )?(?:me chamo|chamo-me) VALUE",
+            "diet": "(?:eu )?~sou ~(?P<value>vegetarian[oa]|vegan[oa]|celíac[oa])",
+        },
+        moves=r"(?:eu )?(?:me mudei|mudei-me|mudei|nos mudamos|mudámo-nos)(?: [^,]{1,30}?)? (?:para|pra) VALUE",
+        moves_of_others="WHOM (?:se mudou|mudou-se|mudou) (?:para|pra) VALUE",
+        things="(?:o |a )?(?:meu|minha|nosso|nossa)(?: nov[oa])? THING(?: nov[oa])? (?:é|se chama|chama-se) ~VALUE",
+        names="name: nome; phone number: número de telefone, telefone, telemóvel; address: endereço, morada; birthday: "
+        "aniversário; sister: irmã; brother: irmão; son: filho; daughter: filha; mother: mãe; father: pai; "
+        "manager: chefe; spouse: mulher, marido; doctor: médico; favourite colour: cor favorita",
+        after="não|mas|porque|sem|e (?:eu|meu|minha|moro|trabalho)|desde|agora",
+        times="e|com|hoje|ontem|na semana|no (?:mês|ano)|há|em",
+        forget=r"(?:esquece|esqueça|esqueces)(?P<rest>.*)",
+        last_said=r"(?:isso|isto|-o|o que (?:eu )?(?:te )?(?:acabei de (?:te )?dizer|disse))",
+        all_known="tudo(?: o que sabes?(?: (?:de|sobre) mim)?)?",
+        about=r"(?:tudo )?(?:o )?(?P<own>que (?:eu )?(?:te )?(?:disse|contei) |)(?:que sabes? )?"
+        r"(?:sobre|de|do|da|acerca de) (?P<topic>.+)",
+    ),
+}

@@ -1,0 +1,26 @@
+"""Pauses of the embedding queue before its work: a burst of writes is indexed at once, and not between two of them."""
+
+import pytest
+
+from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
+
+
+class Burst:
+    """A condition in whose first pauses a write is announced."""
+
+    def __init__(self, queue, writes):
+        self.queue, self.writes, self.pauses = queue, writes, []
+
+    def wait_for(self, _, pause):
+        self.pauses.append(pause)
+        self.queue._announced += len(self.pauses) <= self.writes
+
+
+@pytest.mark.parametrize(
+    ("writes", "pauses"), [(0, [0.02]), (1, [0.02, 0.04]), (2, [0.02, 0.04, 0.08]), (99, [0.02, 0.04, 0.08, 0.16])]
+)
+def test_a_pause_doubles_while_writes_come_up_to_a_third_of_a_second_in_all(writes, pauses):
+    queue = EmbeddingQueue(None, None)
+    queue._changed = burst = Burst(queue, writes)
+    queue._gather()
+    assert burst.pauses == pauses

@@ -1,0 +1,82 @@
+"""Corrections among statements: which of two puts the other right, for a question."""
+
+import pytest
+
+from engrain.domain.text.dialogue.changes import describe_statement
+from engrain.domain.text.dialogue.corrections import LEAST_NAMED, Question, Statement, weigh_correction
+
+
+def weighed(newer, older, query):
+    question = Question.parse(query)
+    return weigh_correction(parsed(newer, question.kind), parsed(older, question.kind), question)
+
+
+def parsed(text, kind=None):
+    described = describe_statement(text, role="user", asking=0.0)
+    return Statement.parse(text, kind, states_change=described.states_change, denies=described.denies)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "query"),
+    [
+        ("We translate with Trados.", "We've switched to memoQ, Trados has run out.", "Which tool do we use?"),
+        ("I use the Bevy engine.", "I gave up on Bevy and use Godot.", "Which engine do I use?"),
+        ("My trainer is Dario.", "Dario is on leave, Yuki trains me now.", "Who is my trainer?"),
+        ("The cleaner comes on Mondays.", "She can't do Mondays, only Thursdays.", "When does the cleaner come?"),
+        ("I ordered twelve panels.", "Make it fifteen instead of twelve.", "How many panels did I order?"),
+    ],
+)
+def test_one_that_names_what_is_so_no_more_corrects_however_far_it_is_from_the_question(older, newer, query):
+    found = weighed(newer, older, query)
+    assert found.weight > 0
+    assert found.least_share == LEAST_NAMED
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "query"),
+    [
+        ("The rent is 900 euros.", "The rent is 700 euros now.", "What is the rent?"),
+        ("Wen maintains the API.", "Mei maintains it from today.", "Who maintains the API?"),
+        (
+            "Please deliver it to Kirchweg 3.",
+            "Delivery is to Lindenallee 40 now.",
+            "Where will it be delivered?",
+        ),
+        ("I live in Lisbon.", "I moved to Porto on Saturday.", "Where do I live?"),
+        ("German is 14 cents a word.", "German is 16 cents a word.", "How much is German?"),
+        ("The exam is on the 27th.", "The exam is on the 28th.", "When is the exam?"),
+    ],
+)
+def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, newer, query):
+    found = weighed(newer, older, query)
+    assert found.weight > 0
+    assert found.least_share > LEAST_NAMED
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "query"),
+    [
+        ("The rent is 900 euros.", "The dog is called Rex now.", "What is the rent?"),
+        ("I live in Lisbon.", "He lives in Faro.", "Where do I live?"),  # no change, and neither number nor time
+        ("Our vet is Dr. Hahn.", "The vet says no more seeds.", "Who is our vet?"),  # names nobody
+        ("The printer is in room 120.", "The printer has a new PIN: 3350.", "Where is the printer?"),
+        ("Billing runs on port 7070.", "Search runs on port 7080.", "Which port does billing use?"),
+        (
+            "The Borealis report is due on the 10th of March.",
+            "The Atlas report has been postponed to the 20th of March.",
+            "When is the Borealis report due?",
+        ),
+    ],
+)
+def test_nothing_else_corrects(older, newer, query):
+    assert weighed(newer, older, query).weight == 0
+
+
+def test_a_restatement_says_nothing_beside_the_question_that_the_other_does_not():
+    question = Question.parse("Which colour will the walls be?")
+    older, short, other, bare = (
+        parsed(text) for text in ("The walls will be sage green.", "Sage green.", "Pale green.", "The walls.")
+    )
+    assert short.restates(older, question)
+    assert not other.restates(older, question)
+    assert not bare.restates(older, question)

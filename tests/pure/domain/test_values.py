@@ -1,0 +1,64 @@
+"""Kinds of value that questions ask for, and the values of statements."""
+
+import pytest
+
+from engrain.domain.text.dialogue.values import find_asked_kind, find_values
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("When is the exam?", "time"),
+        ("On which day does she come?", "time"),
+        ("How often is the lawn mowed?", "time"),
+        ("How much is the rent?", "money"),
+        ("What did the plumber cost?", "money"),
+        ("What's our budget?", "money"),
+        ("How much do I weigh?", "number"),
+        ("What colour is the door?", "colour"),
+        ("What's the number of my claim?", "number"),
+        ("Which port does it use?", "number"),
+        ("Where do I live?", "place"),
+        ("Who's my trainer?", "person"),
+        ("Whose dog is it?", "person"),
+        ("What did I call my cat?", None),
+        ("Tell me when I can eat.", None),
+        ("Wann kommt der Zug?", None),
+    ],
+)
+def test_a_question_asks_for_a_kind_of_value(query, kind):
+    assert find_asked_kind(query) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "statement", "values"),
+    [
+        ("time", "The demo is on the 1st of August.", {"1st of august"}),
+        ("time", "She comes on Thursdays at 9:30.", {"thursdays", "at 9"}),
+        ("time", "Every second Sunday is enough.", {"every second sunday"}),
+        ("time", "I ordered a sofa, order 771.", set()),
+        ("number", "I have two dogs and 12 cats.", {"two", "12"}),
+        ("number", "My dog limps.", set()),
+        ("number", "The exam is on the 29th at 9:30.", set()),
+        ("number", "It takes an hour.", {"an hour"}),
+        ("money", "It costs 85 euros a year.", {"85 euros"}),
+        ("money", "My salary is 61,000.", {"61,000"}),
+        ("money", "We got plot 14, the number is 555-0142.", set()),
+        ("money", "The rent went up, 810 from May.", {"810"}),
+        ("money", "Call the office, 555-0142.", set()),
+        ("colour", "The walls are sage green.", {"green"}),
+        ("place", "I moved to Porto on Saturday.", {"to porto"}),
+        ("place", "It has been brought forward to the 5th of June.", set()),
+        ("place", "The printer has a new PIN: 3350.", set()),
+        ("person", "Dario is on leave, Yuki trains me.", {"dario", "yuki"}),
+        ("person", "Ask my neighbour.", {"my neighbour"}),
+        ("person", "The tuner is Mrs. Falk.", {"mrs. falk"}),
+        ("person", "Owner of billing: Lotte.", {"lotte"}),
+        ("person", "The van broke down. Saskia drives.", {"saskia"}),
+        ("person", "We sail at the Alster.", set()),
+        ("person", "We sail on Sundays.", set()),
+        ("person", "The report is late.", set()),
+    ],
+)
+def test_a_statement_has_values_of_a_kind(kind, statement, values):
+    assert find_values(kind, statement) == values
