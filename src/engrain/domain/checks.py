@@ -6,7 +6,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -43,6 +44,16 @@ def content(value: object, *, name: str = "content") -> str:
     if 4 * len(text) > MAX_CONTENT_BYTES < len(text.encode()):
         raise InvalidInput(f"{name} has {len(text.encode()):,} bytes; the most is {MAX_CONTENT_BYTES:,}: split it")
     return text
+
+
+def contents(values: Sequence[str]) -> list[str]:
+    """Cleaned texts that are not empty, as `content` cleans one."""
+    if "\x00" not in "".join(values) and 4 * max(map(len, values), default=0) <= MAX_CONTENT_BYTES:
+        texts = list(map(str.strip, values))
+        with suppress(UnicodeEncodeError):  # of a lone surrogate
+            if all(texts) and "".join(texts).encode():
+                return texts
+    return list(map(content, values))
 
 
 def query(value: object, *, name: str = "query") -> str:

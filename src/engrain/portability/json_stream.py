@@ -14,7 +14,7 @@ MAX_VALUE_CHARACTERS = 16 * 2**20
 # What one value may cost as Python objects; the text alone does not say it: a list of empty objects takes 60 times its
 # size. Counted before it is parsed, by its signs, so that a text of few of them may be long and one of many may not.
 MAX_VALUE_BYTES = 128 * 2**20
-_CHEAP_CHARACTERS = 2**20
+CHEAP_CHARACTERS = 2**20
 _SPACE = re.compile(r"[ \t\n\r]*")
 # Of an error nearer to the end than the longest escape or word (-Infinity), more text may make sense.
 _LONGEST_TOKEN = 16
@@ -30,7 +30,7 @@ def check_size(text: str) -> None:
     Raises:
         JsonFault: it would take more.
     """
-    if len(text) <= _CHEAP_CHARACTERS:
+    if len(text) <= CHEAP_CHARACTERS:
         return
     if len(text) > MAX_VALUE_CHARACTERS:
         raise JsonFault(f"one JSON value of more than {MAX_VALUE_CHARACTERS // 2**20} million characters: split it")

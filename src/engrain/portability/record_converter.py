@@ -17,6 +17,7 @@ from engrain.domain.items import MOST_TTL_S, StoredItem, check_address, parse_fi
 from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.memories import importance
 from engrain.domain.memories.trust import TRUST, lowest_trust, read_trust, with_trust
+from engrain.domain.memories.turn_columns import Turns, build_episodes
 from engrain.domain.records import (
     DECAY_RATES,
     RULE_CONFIDENCE,
@@ -45,7 +46,7 @@ from engrain.storage.exact import items, logs
 from engrain.storage.rows import KIND_RECORDS, column_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from engrain.domain.records import Caller, Kind
@@ -103,6 +104,31 @@ class RecordConverter:
                 memory = self._rule(record)
         self.pending.add(memory.id)
         return memory
+
+    def convert_turns(self, records: Sequence[object]) -> list[Episode] | None:
+        """Convert records at once as `convert` does; None where one is more than a plain turn, or has something wrong.
+
+        They refer to nothing, and nothing of the same unit refers to them.
+        """
+        if set(map(type, records)) != {ImportedTurn}:
+            return None
+        columns = dict(zip(ImportedTurn._fields, zip(*records, strict=True), strict=True))
+        metadata, *others = {id(value): value for value in columns["metadata"]}.values()
+        if others or any(columns["title"]) or any(columns["tags"]) or any(columns["fields"]):
+            return None
+        turns = Turns(
+            sessions=columns["session"],
+            roles=columns["role"],
+            speakers=columns["speaker"],
+            contents=columns["content"],
+            event_times=columns["event_time"],
+            source_ids=columns["source_id"],
+            metadata=_as_imported(metadata),
+        )
+        try:
+            return build_episodes(turns, self.act, secrets=self.secrets)
+        except InvalidInput:
+            return None
 
     def add_log_entry(self, record: ImportedLogEntry) -> bool:
         """Add an entry to its log, begun if it is missing; returns whether it was added.

@@ -1,6 +1,9 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engrain.portability.formats import BrokenRecord, ImportedTurn, read
 
@@ -95,3 +98,38 @@ def test_times(written, time, expected):
     (turn,) = read(written("n.jsonl", [{"content": "x", "time": time}]))
 
     assert turn.event_time == expected
+
+
+def fields_of_lines(key, *usual):
+    odd = [None, "", " ", 7, True, ["x"], "\ud800"]
+    return st.fixed_dictionaries({}, optional={key: st.sampled_from([*usual, *odd]) | st.sampled_from(usual)})
+
+
+LINES = st.builds(
+    lambda *parts: {key: value for part in parts for key, value in part.items()},
+    fields_of_lines("content", "one", "two words", "caf\u00e9"),
+    fields_of_lines("content", "one"),
+    fields_of_lines("session", "monday", "tuesday"),
+    fields_of_lines("role", "user", "assistant"),
+    fields_of_lines("speaker", "Ana"),
+    fields_of_lines("id", "a", "b", "c"),
+    fields_of_lines(
+        "time", "2024-05-01T08:00:00Z", "2024-05-01T08:00:00+00:00", "2024-05-01", "0001-01-01T00:00+09:00"
+    ),
+    st.sampled_from([{}, {}, {}, {"kind": "episode"}, {"kind": "rule"}]),
+)
+
+
+@given(st.lists(LINES, max_size=5), st.sampled_from(["\n", "\r\n", "\n\n", " \n"]), st.booleans())
+def test_lines_are_read_at_once_as_each_is(tmp_path_factory, lines, newline, has_broken):
+    path = tmp_path_factory.mktemp("lines") / "said.jsonl"
+    texts = [json.dumps(line) for line in lines] + ['{"content": '] * has_broken
+    path.write_bytes(newline.join(texts).encode())
+    found = list(read(path, "jsonl")) if lines else []
+
+    alone = []
+    for number, line in enumerate(lines):
+        place = 1 + number * newline.count("\n")
+        path.write_bytes(b"\n" * (place - 1) + json.dumps(line).encode() + b"\n{}")
+        alone += list(read(path, "jsonl"))[:-1]
+    assert found[: len(found) - has_broken] == alone

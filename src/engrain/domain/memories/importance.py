@@ -9,8 +9,10 @@ from engrain.domain.memories.decay import days_between
 from engrain.domain.records import Episode, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
+    from engrain.domain.joined_texts import JoinedTexts
     from engrain.domain.records import MemoryRecord, Role
 
 # The importance of a memory without a signal: the middle.
@@ -50,6 +52,15 @@ def importance_of(content: str, *, role: Role = "user") -> float:
             return base
     straight = content[:_MOST_CHARACTERS].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return _clamped(base + sum(gain for gain, pattern in _PATTERNS if pattern.search(straight)))
+
+
+def importances_of(contents: Sequence[str], roles: Sequence[Role], joined: JoinedTexts) -> list[float]:
+    """Importance of turns by content and role, as `importance_of`; the contents are `joined` too."""
+    plain: dict[Role, float] = {role: importance_of("", role=role) for role in set(roles)}
+    found = [plain[role] for role in roles]
+    for place in joined.foreign | joined.find(_PHRASES):
+        found[place] = importance_of(contents[place], role=roles[place])
+    return found
 
 
 def current(memory: MemoryRecord, now: datetime) -> float:

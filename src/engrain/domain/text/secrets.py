@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from engrain.domain.joined_texts import JoinedTexts
 
 SecretKind = Literal["private_key", "api_key", "jwt", "password", "url_password", "card_number"]
 SecretPolicy = Literal["mask", "refuse", "keep"]
@@ -34,6 +36,7 @@ class Secret(NamedTuple):
 # stands behind a text that it cannot do without, as one character is found in a tenth of the time of a word.
 _NAMES = ("pass", "pwd", "key", "secret", "token", "authorization")
 _HINTS = ((":", ("://", *_NAMES)), ("=", _NAMES), ("is", _NAMES), ("-", ("-----begin",)), (".", ("eyj",)))
+_ALL_HINTS = tuple(dict.fromkeys(hint for _, hints in _HINTS for hint in hints))
 # These are API keys, which have a digit.
 _KEY_HINTS = (
     ("_", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "sk_", "rk_", "hf_", "npm_")),
@@ -43,6 +46,7 @@ _KEY_HINTS = (
 )
 _DIGITS = b"0123456789"
 _CARD_DIGITS = 13
+_BARE_DIGITS = bytes(ord("0" if chr(code).isdigit() and code < 128 else "x") for code in range(256))  # noqa: PLR2004  # ASCII
 _LONG_NUMBER = re.compile(r"\d(?:[ -]?\d){12}")
 _TOLD = re.compile(r"\bis\s{1,3}[\"'`]?$", re.IGNORECASE)
 _PRIVATE_KEY_END = re.compile(r"-----END (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
@@ -126,6 +130,27 @@ def apply_policy(text: str, policy: SecretPolicy) -> str:
         pieces += [text[at : secret.start], MASK]
         at = _private_key_end(text, secret) if secret.kind == "private_key" else secret.end
     return "".join([*pieces, text[at:]])
+
+
+def apply_policy_to_all(texts: Sequence[str], joined: JoinedTexts, policy: SecretPolicy) -> list[str]:
+    """The texts, which are `joined` too, each as `apply_policy` returns it."""
+    cleaned = list(texts)
+    for place in set() if policy == "keep" else _find_suspects(joined):
+        cleaned[place] = apply_policy(texts[place], policy)
+    return cleaned
+
+
+def _find_suspects(texts: JoinedTexts) -> set[int]:
+    """The places of all texts of which `may_hold_secret` is true, and of some others."""
+    joined, suspects = texts.joined, set(texts.foreign)
+    digits = joined.encode("utf-8", "replace").translate(_BARE_DIGITS, b" -")
+    suspects |= texts.find(_ALL_HINTS)
+    for mark, hints in _KEY_HINTS if b"0" in digits else ():
+        if mark in joined:
+            suspects |= texts.find(hints)
+    if b"0" * _CARD_DIGITS in digits:
+        suspects |= {place for place, text in enumerate(texts.lowered) if _LONG_NUMBER.search(text)}
+    return suspects
 
 
 def _is_told(text: str, secret: Secret) -> bool:

@@ -112,12 +112,18 @@ def _endings(container: Container) -> list[tuple[str, ...]]:
 def _read_parts(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[ImportedRecord | BrokenRecord]:
     for part in parts:
         try:
-            # The source itself gets no name: the next document must not be read while this one is in memory.
-            entries = (ready.pop(part.name, None) or _open(form, part)).entries(form.item)
+            # The source gets no name here: the next document must not be read while this one is in memory.
+            records = _read_source(form, ready.pop(part.name) if part.name in ready else _open(form, part))
         except UnreadableImport as error:
             yield BrokenRecord(part.name, str(error))
         else:
-            yield from _read_entries(form, entries)
+            yield from records
+
+
+def _read_source(form: Format, source: Source) -> Iterator[ImportedRecord | BrokenRecord]:
+    for page in source.scan():
+        turns = None if form.read_turns is None else form.read_turns(page, source.stem)
+        yield from _read_entries(form, source.entries(page, form.item)) if turns is None else turns
 
 
 def _read_entries(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator[ImportedRecord | BrokenRecord]:

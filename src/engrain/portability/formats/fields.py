@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import reprlib
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from engrain.portability.formats.records import BrokenRecord, Json, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 P = ParamSpec("P")
 _Read = TypeVar("_Read")
@@ -19,6 +20,7 @@ _Read = TypeVar("_Read")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_DIGITS = 400  # beyond the largest float; int() itself refuses 4,300 and would refuse the whole file with it
 _MAX_KEYS_SHOWN = 8
+_IN_SECONDS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:Z|\+00:00)").fullmatch
 
 _shortener = reprlib.Repr()
 _shortener.maxstring = _shortener.maxother = _shortener.maxlong = 60
@@ -50,6 +52,7 @@ def _whole_number(digits: str) -> int | float:
 
 # Made once: json.loads() and json.dumps() with options make one for every call, a third of the time per line.
 decoder = json.JSONDecoder(parse_int=_whole_number)
+scan: Callable[[str, int], tuple[object, int]] = decoder.scan_once  # type: ignore[attr-defined]  # what `raw_decode` calls
 _encoder = json.JSONEncoder(default=str)  # writes ASCII: lone surrogates stay escapes
 _quote = json.encoder.encode_basestring_ascii
 
@@ -170,8 +173,20 @@ def as_time(value: object, name: str) -> datetime | None:
         raise Malformed(f"{name} is {describe(value)}, expected ISO 8601 or epoch seconds") from error
 
 
+def as_times(values: Sequence[object], name: str) -> list[datetime | None]:
+    """Times of many values, as `as_time`."""
+    try:
+        moments = list(map(datetime.fromisoformat, map(str.strip, values)))  # type: ignore[arg-type]  # where all are
+        return [moment if moment.tzinfo is UTC else _in_utc(moment) for moment in moments]
+    except (TypeError, ValueError, OverflowError):
+        return [as_time(value, name) for value in values]
+
+
 def _from_iso(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
+    return _in_utc(datetime.fromisoformat(text))
+
+
+def _in_utc(moment: datetime) -> datetime:
     if moment.tzinfo is UTC:
         return moment
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -201,6 +216,27 @@ def join_lines(pieces: list[str]) -> str:
 def fingerprint(*fields: object) -> str:
     """Hexadecimal digest of the fields, 32 digits: the identity of a message without an id."""
     encoded = f"[{', '.join([_quote(field) if type(field) is str else _encode(field) for field in fields])}]"
+    return _digest(encoded)
+
+
+def fingerprints(
+    heads: Sequence[tuple[str | None, ...]],
+    contents: Sequence[str],
+    times: Sequence[datetime | None],
+    values: Sequence[object],
+) -> list[str]:
+    """Return the `fingerprint` of each of many messages: of its head, its content and its time, which was a `value`."""
+    written = {head: f"[{', '.join([_encode(field) for field in head])}, " for head in set(heads)}
+    # Nearly every time is written so that its text is that of the time, which takes ten times as long to write anew.
+    ends = [
+        f' "{value[:10]} {value[11:19]}+00:00"]' if type(value) is str and _IN_SECONDS(value) else f" {_encode(time)}]"
+        for time, value in zip(times, values, strict=True)
+    ]
+    rows = zip(heads, map(_quote, contents), ends, strict=True)
+    return [_digest(f"{written[head]}{content},{end}") for head, content, end in rows]
+
+
+def _digest(encoded: str) -> str:
     return hashlib.blake2b(encoded.encode("ascii"), digest_size=16).hexdigest()
 
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
 import struct
 import zipfile
 import zlib
 from collections import deque
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
 
 from engrain.errors import UnreadableImport
 from engrain.portability.formats import fields
-from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout
-from engrain.portability.json_stream import JsonFault, JsonStream, check_size
+from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout, Page
+from engrain.portability.json_stream import CHEAP_CHARACTERS, JsonFault, JsonStream, check_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,13 +50,13 @@ class Source:
     layout: Layout
     stem: str
     place: str
-    scan: Callable[[], Iterator[tuple[int, object]]]
-    """Number (from 1; of the line, for lines) and value, Malformed in place of one that cannot be had; repeatable."""
+    scan: Callable[[], Iterator[Page]]
+    """Numbers (from 1; of lines, for lines) and values, Malformed in place of one that cannot be had; repeatable."""
 
-    def entries(self, item: str) -> Iterator[Entry | BrokenRecord]:
-        """Read the JSON objects, with a BrokenRecord in place of other values; `item` is Format.item."""
+    def entries(self, page: Page, item: str) -> Iterator[Entry | BrokenRecord]:
+        """Yield the JSON objects of a page, with a BrokenRecord for other values; `item` is Format.item."""
         lines = f"{self.place}line " if self.layout == "lines" else ""
-        for number, value in self.scan():
+        for number, value in zip(*page, strict=True):
             position = f"{lines}{number}" if lines else self.place + self._position(number, item)
             if isinstance(value, dict):
                 yield Entry(value, number, position, self.stem)
@@ -66,7 +67,8 @@ class Source:
 
     def sample(self) -> Iterator[object]:
         """The values that show the format: all of a document, the first lines of a file of lines."""
-        return (value for _, value in islice(self.scan(), _SAMPLE_LINES if self.layout == "lines" else None))
+        values = (value for page in self.scan() for value in page.values)
+        return islice(values, _SAMPLE_LINES if self.layout == "lines" else None)
 
     def _position(self, number: int, item: str) -> str:
         if self.layout == "list":
@@ -226,7 +228,7 @@ def _markdown(path: Path, place: str) -> Source:
     except fields.Malformed as fault:
         raise UnreadableImport(f"{path} is {fault}") from fault
     value = {"text": text, "name": PurePosixPath(place.removesuffix(", ") or path.name).with_suffix("").as_posix()}
-    return Source(layout="markdown", stem=path.stem, place=place, scan=partial(enumerate, [value], 1))
+    return Source(layout="markdown", stem=path.stem, place=place, scan=partial(_scan_one, value))
 
 
 def _opening(path: Path) -> str:
@@ -246,9 +248,9 @@ def _read_bytes(path: Path) -> bytes:
         return path.read_bytes()
 
 
-def _scan_lines(path: Path) -> Iterator[tuple[int, object]]:
+def _scan_lines(path: Path) -> Iterator[Page]:
     with _read_errors(path):
-        yield from json_lines(path)
+        yield from read_pages(path)
 
 
 def _document(reopen: Reopen, called: str, stem: str, place: str) -> Source:
@@ -266,18 +268,22 @@ def _document(reopen: Reopen, called: str, stem: str, place: str) -> Source:
         raise UnreadableImport(f"{called} is empty")
     if not isinstance(last[0], dict):
         raise UnreadableImport(f"{called} holds {fields.describe(last[0])}, not conversations")
-    return Source(layout="object", stem=stem, place=place, scan=partial(enumerate, last, 1))
+    return Source(layout="object", stem=stem, place=place, scan=partial(_scan_one, last[0]))
 
 
-def _scan_items(reopen: Reopen) -> Iterator[tuple[int, object]]:
+def _scan_one(value: object) -> Iterator[Page]:
+    yield Page((1,), (value,))
+
+
+def _scan_items(reopen: Reopen) -> Iterator[Page]:
     """Number and value of the items of a list, read one at a time; Malformed where the file has changed meanwhile."""
     number = 0
     try:
         with reopen() as stream:
             for number, value in enumerate(JsonStream(_text_pieces(stream), fields.decoder).values(), 1):
-                yield number, value
+                yield Page((number,), (value,))
     except (fields.Malformed, JsonFault, UnreadableImport) as fault:
-        yield number + 1, fields.Malformed(str(fault))
+        yield Page((number + 1,), (fields.Malformed(str(fault)),))
 
 
 def _text_pieces(stream: IO[bytes]) -> Iterator[str]:
@@ -349,21 +355,76 @@ def encoding_of(head: bytes) -> Encoding:
     return next((encoding for encoding in _MARKED if head.startswith(encoding.mark)), _UTF_8)
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str | fields.Malformed]]:
-    """Number (from 1) and text of every line that is not blank; Malformed for one too long or of broken encoding."""
+def read_pages(path: Path) -> Iterator[Page]:
+    """Read the JSON value of every line that is not blank, Malformed in place of a value that cannot be had."""
+    first = 1
+    for lines in read_lines(path):
+        page = _parse_whole(lines, first) or _parse_each(lines, first)
+        first += len(lines)
+        if page.values:
+            yield page
+
+
+def read_lines(path: Path) -> Iterator[list[str | fields.Malformed]]:
+    """Read the lines of a file, some at a time; Malformed for one too long or of broken encoding."""
     with path.open("rb") as stream:
         encoding = encoding_of(stream.read(4))
         stream.seek(len(encoding.mark))
-        for number, raw in enumerate(_split(stream, encoding.newline), start=1):
-            text = _decode(raw, encoding)
-            if isinstance(text, fields.Malformed) or text.strip():
-                yield number, text
+        for block in _split_blocks(stream, encoding.newline):
+            yield _decode_lines(block, encoding)
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, object]]:
-    """Number and JSON value of every line that is not blank, Malformed in place of a value that cannot be had."""
-    for number, text in read_lines(path):
-        yield number, text if isinstance(text, fields.Malformed) else _parse(text)
+def _decode_lines(block: bytes | None, encoding: Encoding) -> list[str | fields.Malformed]:
+    """Decode the lines of a block, which is None for one line that is too long."""
+    if block is None:
+        return [_too_long()]
+    if len(block) <= MAX_LINE_BYTES:
+        with suppress(UnicodeDecodeError):
+            return [*block.decode(encoding.codec).split("\n")]
+    lines: list[str | fields.Malformed] = []
+    start = 0
+    while start <= len(block):
+        end = _find(block, encoding.newline, start)
+        end = len(block) if end < 0 else end
+        lines.append(_decode(block[start:end], encoding))
+        start = end + len(encoding.newline)
+    return lines
+
+
+def _decode(line: bytes, encoding: Encoding) -> str | fields.Malformed:
+    if len(line) > MAX_LINE_BYTES:
+        return _too_long()
+    try:
+        return encoding.decode(line)
+    except fields.Malformed as fault:
+        return fault
+
+
+def _too_long() -> fields.Malformed:
+    return fields.Malformed(f"the line is longer than {MAX_LINE_BYTES // 2**20} MB")
+
+
+def _parse_whole(lines: list[str | fields.Malformed], first: int) -> Page | None:
+    """Parse short lines that are one JSON value each, as nearly all are; None where one is anything else."""
+    try:
+        bare = [line.rstrip("\r") for line in lines]  # type: ignore[union-attr]  # Malformed has none
+        found = list(map(fields.scan, bare, repeat(0)))  # ends early where a line begins no value
+    except (AttributeError, json.JSONDecodeError, RecursionError):
+        return None
+    lengths = list(map(len, bare))
+    if [end for _, end in found] != lengths or max(lengths) > CHEAP_CHARACTERS:
+        return None
+    return Page(range(first, first + len(bare)), [value for value, _ in found])
+
+
+def _parse_each(lines: Sequence[str | fields.Malformed], first: int) -> Page:
+    """Parse those lines that are not blank, one by one."""
+    numbers, values = [], []
+    for number, line in enumerate(lines, first):
+        if isinstance(line, fields.Malformed) or line.strip():
+            numbers.append(number)
+            values.append(line if isinstance(line, fields.Malformed) else _parse(line))
+    return Page(numbers, values)
 
 
 def _parse(text: str) -> object:
@@ -376,26 +437,21 @@ def _parse(text: str) -> object:
         return fault
 
 
-def _decode(raw: bytes | None, encoding: Encoding) -> str | fields.Malformed:
-    if raw is None:
-        return fields.Malformed(f"the line is longer than {MAX_LINE_BYTES // 2**20} MB")
-    try:
-        return encoding.decode(raw)
-    except fields.Malformed as fault:
-        return fault
+def _split_blocks(stream: BinaryIO, newline: bytes) -> Iterator[bytes | None]:
+    """Yield blocks of whole lines, without the last newline; None for a line that is longer than MAX_LINE_BYTES.
 
-
-def _split(stream: BinaryIO, newline: bytes) -> Iterator[bytes | None]:
-    """Lines without their newline, None for one longer than MAX_LINE_BYTES; holds at most that much at a time."""
+    Holds at most that much, and what is read at a time.
+    """
     pending, is_too_long = bytearray(), False
     while chunk := stream.read(_CHUNK_BYTES):
         start = 0
-        while (end := _find(chunk, newline, start)) >= 0:
-            is_too_long = is_too_long or len(pending) + end - start > MAX_LINE_BYTES
-            line = None if is_too_long else bytes(pending) + chunk[start:end]
-            pending, is_too_long = bytearray(), False
-            yield line
-            start = end + len(newline)
+        if is_too_long and (end := _find(chunk, newline, 0)) >= 0:
+            yield None
+            is_too_long, start = False, end + len(newline)
+        last = _find_last(chunk, newline, start)
+        if last >= 0:
+            yield bytes(pending) + chunk[start:last]
+            pending, start = bytearray(), last + len(newline)
         if not is_too_long:
             pending += chunk[start:]
         if len(pending) > MAX_LINE_BYTES:
@@ -409,4 +465,12 @@ def _find(chunk: bytes, newline: bytes, start: int) -> int:
     at = chunk.find(newline, start)
     while at % len(newline) and at >= 0:
         at = chunk.find(newline, at + 1)
+    return at
+
+
+def _find_last(chunk: bytes, newline: bytes, start: int) -> int:
+    """The index of the last newline from `start` on, as `_find`."""
+    at = chunk.rfind(newline, start)
+    while at % len(newline) and at >= 0:
+        at = chunk.rfind(newline, start, at + len(newline) - 1)
     return at

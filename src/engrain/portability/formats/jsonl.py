@@ -5,7 +5,8 @@ A line with a `kind` is what `engrain export` writes: an episode, a fact, a rule
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, cast
 
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import (
@@ -21,11 +22,12 @@ from engrain.portability.formats.records import (
     ImportedRule,
     ImportedTurn,
     Json,
+    Page,
     Role,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _NAME = "jsonl"
 _METADATA: Json = {"format": _NAME}  # of every turn that is not of an export: what is done with it is done once
@@ -41,6 +43,43 @@ def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
         yield _parse_record(entry)
     except fields.Malformed as fault:
         yield BrokenRecord(entry.position, str(fault))
+
+
+def _read_turns(page: Page, stem: str) -> Sequence[ImportedTurn] | None:
+    """Read turns as `_turn` does, by columns: None where a line is something else, or has something wrong."""
+    lines = [value for value in page.values if isinstance(value, dict) and "kind" not in value]
+    if len(lines) < len(page.values):
+        return None
+    contents = cast("list[str]", [line.get("content") for line in lines])
+    moments = [line.get("time") for line in lines]
+    try:
+        if set(map(type, contents)) != {str} or not all(map(str.strip, contents)):
+            return None
+        sessions = _read_names(lines, "session", default=stem)
+        roles = [ROLES[role] for role in cast("list[str]", _read_names(lines, "role", default="user"))]
+        speakers, ids = _read_names(lines, "speaker"), _read_names(lines, "id")
+        times = fields.as_times(moments, "time")
+    except (fields.Malformed, TypeError, KeyError):
+        return None
+    if None in ids:
+        heads = list(zip(sessions, roles, speakers, strict=True))
+        prints = fields.fingerprints(heads, contents, times, moments)
+        ids = [id_ or f"{n}:{print_}" for id_, n, print_ in zip(ids, page.numbers, prints, strict=True)]
+    return list(map(ImportedTurn, sessions, roles, speakers, contents, times, ids, repeat(None), repeat(_METADATA)))
+
+
+def _read_names(lines: Sequence[Json], key: str, *, default: str | None = None) -> list[str | None]:
+    """Read texts under a key, of which a file often has few; those that are blank or absent have the default.
+
+    Raises:
+        TypeError: one is a list or an object.
+        Malformed: one is no text.
+    """
+    column = [line.get(key) for line in lines]
+    if set(map(type, column)) == {str} and all(map(str.strip, column)):  # type: ignore[arg-type]  # texts
+        return cast("list[str | None]", column)
+    known = {value: default if fields.is_blank(value) else fields.as_text(value, key) for value in set(column)}
+    return [known[value] for value in column]
 
 
 def _parse_record(entry: Entry) -> ImportedRecord:
@@ -204,4 +243,5 @@ JSONL = Format(
     summary="JSONL with content on every line and session, role, speaker, time and id where known; export writes it",
     recognises={"lines": _recognises},
     read=_read,
+    read_turns=_read_turns,
 )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
 Role: TypeAlias = Literal["user", "assistant", "tool", "system"]
@@ -140,6 +140,13 @@ ImportedRecord: TypeAlias = (
 """The kinds of imported records."""
 
 
+class Page(NamedTuple):
+    """Some JSON values of a file in a row, with their numbers, from 1."""
+
+    numbers: Sequence[int]
+    values: Sequence[object]
+
+
 class Entry(NamedTuple):
     """One JSON object of a file: a line of it, or an item of its list; a tuple, as `ImportedTurn` is."""
 
@@ -162,6 +169,8 @@ class Format:
     """By layout: true for an entry of this format rather than another."""
     read: Callable[[Entry], Iterator[ImportedRecord | BrokenRecord]]
     """Reads the records of one entry, in order; raises Malformed when the entry as a whole cannot be read."""
+    read_turns: Callable[[Page, str], Sequence[ImportedTurn] | None] | None = None
+    """Reads a page of lines at once, with the stem of their file; None where one is more than a plain turn."""
     item: str = ""
     """Position of an item of the list; `{index}` counts from 0, `{number}` from 1."""
     containers: frozenset[Container] = frozenset({"file"})
