@@ -830,6 +830,7 @@ export interface Routing {
   predicate: string | null;
   key: string | null;
   topic: string | null;
+  of_everything: boolean;
   speaker_alone: boolean;
   is_part: boolean;
 }
@@ -1097,7 +1098,7 @@ export interface AddArguments {
 export interface RememberArguments {
   /** Content that is true of the subject and predicate. */
   content: string;
-  /** Name of whom or what it is about; the agent itself if left out. */
+  /** Name of whom or what it is about; its agent or user if left out. */
   subject?: string | null;
   /** Relation of the subject to the content; if left out, the content stands for itself. */
   predicate?: string | null;

@@ -184,7 +184,7 @@ class Agent(Conversations):
         """Remember a fact: `subject` `predicate` `content`, or free text; it supersedes the fact in its slot.
 
         A text without a predicate stands for itself, beside all others of its subject; without a subject it is the
-        agent's own.
+        agent's own, or the user's where the agent acts for one and the text is in the first person.
         A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
         `scope` (by default the agent's own; acting for a user, its own of this user), in whatever spelling: "lives_in"
         is "lives in", and a subject has all names that the registry knows of it. Where a subject has many values
@@ -197,7 +197,7 @@ class Agent(Conversations):
                 before it begins, or a key that was used for something else; nothing was written.
         """
         from engrain.agent.writes.episodes import parse_importance
-        from engrain.agent.writes.memories import new_fact, store_fact
+        from engrain.agent.writes.memories import default_subject, new_fact, store_fact
         from engrain.domain.memories.predicates import free_text_predicate
         from engrain.domain.text.categories import fact_category
 
@@ -208,12 +208,13 @@ class Agent(Conversations):
         start, end = parse_interval(valid_from, valid_to, act.at)
         text = parse_text(parts, content)
         relation = free_text_predicate(text) if predicate is None else checks.name(predicate, name="predicate")
+        place, about = parse_scope(caller, scope), checks.optional_name(subject, name="subject")
         fact = new_fact(
             parts,
             act,
             idempotency_key=key,
-            scope=parse_scope(caller, scope),
-            subject=caller.agent if subject is None else checks.name(subject, name="subject"),
+            scope=place,
+            subject=about or default_subject(caller, scope=place, predicate=relation, content=text),
             predicate=relation,
             entity_id=checks.optional_name(entity_id, name="entity_id"),
             content=text,

@@ -120,7 +120,7 @@ Predicate = Annotated[
 ]
 OwnSubject = Annotated[
     str,
-    Word(sentence="Name of whom or what it is about; the agent itself if left out.", example="Ana", metavar="NAME"),
+    Word(sentence="Name of whom or what it is about; its agent or user if left out.", example="Ana", metavar="NAME"),
 ]
 OwnPredicate = Annotated[
     str,

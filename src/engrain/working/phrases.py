@@ -77,7 +77,8 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         r"|erase|remove|drop)(?=.*\b(?:from (?:your |the )?memory|you (?:know|remember)|i (?:just )?(?:said|told"
         r"|mentioned))\b))\b(?P<rest>.*)",
         last_said=r"(?:about )?(?:that|this|it|the last (?:thing|message)|my last (?:message|words)|(?:what|the"
-        r" (?:last )?(?:thing|message)s?)(?: that)?(?: i)?(?: have)?(?: just)? (?:said|told you|wrote))(?: again)?",
+        r" (?:last )?(?:thing|message)s?)(?: that)?(?: i)?(?: have)?(?: just)? (?:said|told you|wrote))(?: again)?"
+        r"(?:,? (?:and )?(?:please |just )?forget (?:it|that))?",
         all_known=r"(?:everything|all)(?:,? (?:that )?(?:you (?:know|remember|have)|i (?:have )?(?:said|told you)))?"
         r"(?: (?:about|of|on) me)?",
         about=r"(?:(?:what|all|everything|anything|whatever|the (?:thing|part|bit|story|message)s?)"

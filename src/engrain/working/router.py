@@ -15,6 +15,7 @@ from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.languages import ENGLISH, stop_words
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.working.phrases import DAYS, PHRASES
+from engrain.working.tools import names_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +136,7 @@ def _removal(content: str) -> Routing | None:
             return Routing(route="forget", content=content, topic="", speaker_alone=True, reasons=reasons)
         if phrases.all_known.fullmatch(rest):
             reasons = ("it asks to forget everything",)
-            return Routing(route="forget", content=content, topic=None, reasons=reasons)
+            return Routing(route="forget", content=content, of_everything=True, reasons=reasons)
         about = phrases.about.fullmatch(rest)
         topic = about["topic"] if about else rest
         if topic and not _NO_TOPIC.fullmatch(topic):
@@ -294,7 +295,7 @@ def _parse_own(sentence: _Sentence, phrases: _Patterns) -> Routing | None:
     move = phrases.moves.fullmatch(sentence.plain, sentence.start)
     if move:
         fact = sentence.fact((sentence.speaker, "live in"), move.span("value"), phrases.place_end, moves=True)
-        return fact if fact and _names_somewhere(fact.content) else None
+        return fact if fact and _names_somewhere(fact.content) and not names_tool(fact.content) else None
     for predicate, pattern in phrases.facts:
         match = pattern.fullmatch(sentence.plain, sentence.start)
         if match:
@@ -320,7 +321,7 @@ def _parse_other(sentence: _Sentence, phrases: _Patterns, *, is_requested: bool)
         fact = (
             sentence.fact((subject, "moved to"), move.span("value"), phrases.place_end, moves=True) if subject else None
         )
-        return fact if fact and _names_somewhere(fact.content) else None
+        return fact if fact and _names_somewhere(fact.content) and not names_tool(fact.content) else None
     other = _OF_ANOTHER.fullmatch(sentence.plain, sentence.start) if sentence.corrects else None
     if other is None or (other["predicate"] == "is" and not is_requested):
         return None

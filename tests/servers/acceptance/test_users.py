@@ -70,6 +70,19 @@ def test_what_is_said_with_one_user_is_seen_with_that_user_alone(memory, ana, bo
     assert [hit.memory.content for hit in bob.recall("What do I like?", kinds=["episode"])] == ["I like the oboe."]
 
 
+def test_what_a_user_says_of_themselves_is_of_that_user(memory, ana):
+    ana.remember("I am allergic to peanuts")
+    ana.remember("The office closes at six.")
+    ana.remember("I answer in Spanish.", scope="global")
+    memory.agent("assistant").remember("My answers are short.")
+    assert [fact.content for fact in ana.facts("user").items] == ["I am allergic to peanuts"]
+    assert {fact.content for fact in ana.facts("assistant").items} == {
+        "The office closes at six.",
+        "I answer in Spanish.",
+        "My answers are short.",
+    }
+
+
 @pytest.mark.parametrize(("one", "another"), [("ana", "ana/assistant"), ("a%2Fb", "a/b"), ("ana", "Ana")])
 def test_users_whose_names_look_alike_are_apart(memory, one, another):
     for user in (one, another):

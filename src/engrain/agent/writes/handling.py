@@ -63,8 +63,10 @@ def suggest_removal(parts: Parts, caller: Caller, routing: Routing) -> Suggestio
 
 def find_meant(parts: Parts, caller: Caller, routing: Routing) -> list[MemoryRecord]:
     """Find the memories that a request to forget is about."""
-    if routing.topic is None:
+    if routing.of_everything:
         return find_all_known(parts, caller)
+    if routing.topic is None:
+        return []
     if routing.topic:
         return find_topic(parts, caller, routing.topic, speaker_alone=routing.speaker_alone)
     return find_last_said(parts, caller)

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engrain.agent.reads.lookups import find_memory, get_active_fact
 from engrain.agent.wiring.acts import new_id
 from engrain.agent.writes import linking
-from engrain.domain.memories.fact_keys import is_note_slot, value_key
+from engrain.domain.access.scopes import user_of
+from engrain.domain.memories.fact_keys import USER, is_note_slot, value_key
 from engrain.domain.memories.lineage import inherit_trust
+from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.text.small_talk import is_about_speaker
 from engrain.errors import InvalidInput
 from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.selection import load_memories
@@ -27,6 +30,12 @@ if TYPE_CHECKING:
 
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
 _Unnamed = TypeVar("_Unnamed", Episode, Rule)  # what is no note, which a cache may hold
+
+
+def default_subject(caller: Caller, *, scope: str, predicate: str, content: str) -> str:
+    """Return whom a fact without a subject is about: the user of its scope where they say it of themselves."""
+    is_of_user = user_of(scope) is not None and is_free_text(predicate) and is_about_speaker(content)
+    return USER if is_of_user else caller.agent
 
 
 def new_fact(

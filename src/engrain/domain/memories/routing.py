@@ -35,7 +35,8 @@ class Routing(Record):
 
     Attributes:
         topic: of the routes "past" and "forget", what they are about in the words of the input; "" for the last thing
-            said, or for everything of that time. None where everything is to be forgotten.
+            said, or for everything of that time.
+        of_everything: of the route "forget", whether all that is known is meant, whatever the topic.
         speaker_alone: whether the request is about what the speaker said, and nobody else.
         is_part: of the route "fact", whether the words say more than the fact, so that they are an episode besides.
     """
@@ -47,6 +48,7 @@ class Routing(Record):
     predicate: str | None = None
     key: str | None = None  # of a note
     topic: str | None = None
+    of_everything: bool = False
     speaker_alone: bool = False
     is_part: bool = False
 
