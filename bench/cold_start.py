@@ -37,11 +37,15 @@ _MEMORY = "from engrain import Memory"
 # The command, and the most memory it held resident, which getrusage cannot say of a child.
 _RECALL = """
 import re, sys
-from engrain.interfaces.cli import main
-code = main(["recall", "When did Ana go to Lisbon?", "--db", sys.argv[1]])
-with open("/proc/self/status") as status:
-    print("peak", re.search(r"VmHWM:\\s+(\\d+)", status.read())[1], flush=True)
-sys.exit(code)
+from engrain.interfaces import cli
+search = cli.main
+def main():
+    code = search(["recall", "When did Ana go to Lisbon?", "--db", sys.argv[1]])
+    with open("/proc/self/status") as status:
+        print("peak", re.search(r"VmHWM:\\s+(\\d+)", status.read())[1], flush=True)
+    return code
+cli.main = main
+sys.exit(cli.run())
 """
 _SERVER = """
 from mcp.server.mcpserver import MCPServer

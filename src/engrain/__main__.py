@@ -2,6 +2,6 @@
 
 import sys
 
-from engrain.interfaces.cli import main
+from engrain.interfaces.cli import run
 
-sys.exit(main())
+sys.exit(run())

@@ -338,8 +338,6 @@ class Memory(EventLog):
         file or the connections are released when it returns, and so are engines. A second call does nothing. An engine
         that is named, not given, stays loaded for the next memory.
         """
-        from engrain.agent.writes import fail_open
-
         if self._is_inherited:
             return
         with self._changing:
@@ -351,7 +349,11 @@ class Memory(EventLog):
                 parts.queue.wait(wait_s)
             parts.learner.close()
             parts.workers.close()
-            fail_open.close(parts)
+            if not parts.buffers.is_empty:
+                from engrain.agent.writes import fail_open
+
+                fail_open.store_buffered(parts)
+            parts.buffers.close()
             parts.references.close()
             parts.queue.close(flush=flush)
         finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Caller, Explanation, Fact, MemoryRecord
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ def select_notes(
     caller: Caller, candidates: Sequence[Candidate], memories: Mapping[Ref, MemoryRecord], category: str | None
 ) -> list[Candidate]:
     """Select the notes of this agent, in their order; those of one category, unless there is none."""
+    from engrain.domain.memories.notes import is_note
+
     own = [found for found in candidates if found.ref in memories and is_note(memories[found.ref], caller)]
     return [found for found in own if _category(memories[found.ref]) == category] or own
 

@@ -13,7 +13,7 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from engrain.storage.rows import TABLE_RECORDS, column_types
+from engrain.storage.rows import column_types, find_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,15 +24,24 @@ _HEADING = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 
 def load_sql(package: str, name: str) -> Mapping[str, str]:
     """Load the statements of one file by name."""
+    return {name: expand(body) for name, body in load_bodies(package, name).items()}
+
+
+def load_bodies(package: str, name: str) -> dict[str, str]:
+    """Load the statements of one file by name, as they are written."""
     text = (files(package) / name).read_text(encoding="utf-8")
     _, *rest = _HEADING.split(text)
-    statements = zip(rest[::2], rest[1::2], strict=True)
-    return {name: _FIELDS.sub(_list_fields, _strip_comments(body)) for name, body in statements}
+    return dict(zip(rest[::2], rest[1::2], strict=True))
+
+
+def expand(body: str) -> str:
+    """Return a statement in one line, without comments, and with the columns of its records."""
+    return _FIELDS.sub(_list_fields, _strip_comments(body))
 
 
 def _list_fields(match: re.Match[str]) -> str:
     prefix = ":" if match[1] == "VALUES" else ""
-    return ", ".join(f"{prefix}{name}" for name in column_types(TABLE_RECORDS[match[2]]))
+    return ", ".join(f"{prefix}{name}" for name in column_types(find_record(match[2])))
 
 
 def _strip_comments(body: str) -> str:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
+from functools import cached_property
+from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from engrain.domain.access.keys import AccessKey
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
-from engrain.domain.rules.maturity import Application
-from engrain.domain.runs.jobs import Job
-from engrain.domain.runs.runs import Run
 from engrain.domain.slots import compile_function
 from engrain.storage.dialects import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from engrain.domain.access.keys import AccessKey
+    from engrain.domain.rules.maturity import Application
+    from engrain.domain.runs.jobs import Job
+    from engrain.domain.runs.runs import Run
     from engrain.storage.dialects import Dialect
 
 RecordT = TypeVar("RecordT", bound=Record)
@@ -30,16 +32,24 @@ _GENERIC_TYPES: Mapping[str, ColumnType] = {"tuple": "list", "Mapping": "object"
 
 KIND_TABLES: Mapping[Kind, str] = {"episode": "episodes", "fact": "facts", "rule": "rules"}
 KIND_RECORDS: Mapping[Kind, type[Episode | Fact | Rule]] = {"episode": Episode, "fact": Fact, "rule": Rule}
-TABLE_RECORDS: Mapping[str, type[Record]] = {
-    **{KIND_TABLES[kind]: record for kind, record in KIND_RECORDS.items()},
-    "memory_events": Event,
-    "entities": Entity,
-    "embedding_versions": EmbeddingVersion,
-    "rule_applications": Application,
-    "runs": Run,
-    "access_keys": AccessKey,
-    "jobs": Job,
+# The module and the name of each table's record: few processes need those that are no memories.
+RECORD_HOMES: Mapping[str, tuple[str, str]] = {
+    **{KIND_TABLES[kind]: ("engrain.domain.records", record.__name__) for kind, record in KIND_RECORDS.items()},
+    "memory_events": ("engrain.domain.records", "Event"),
+    "entities": ("engrain.domain.records", "Entity"),
+    "embedding_versions": ("engrain.domain.records", "EmbeddingVersion"),
+    "rule_applications": ("engrain.domain.rules.maturity", "Application"),
+    "runs": ("engrain.domain.runs.runs", "Run"),
+    "access_keys": ("engrain.domain.access.keys", "AccessKey"),
+    "jobs": ("engrain.domain.runs.jobs", "Job"),
 }
+
+
+def find_record(table: str) -> type[Record]:
+    """Return the record whose fields are the columns of a table."""
+    module, name = RECORD_HOMES[table]
+    record: type[Record] = getattr(import_module(module), name)
+    return record
 
 
 def column_types(record: type[Record]) -> dict[str, ColumnType]:
@@ -107,18 +117,48 @@ class Rows(Generic[RecordT]):
 
 
 class RecordRows:
-    """Rows of every kind of record in one dialect."""
+    """Rows of every kind of record in one dialect, each made when it is first needed."""
 
     def __init__(self, dialect: Dialect) -> None:
-        """One `Rows` for each."""
+        """Make those of memories, which every process reads."""
+        self._dialect = dialect
         self.kinds: Mapping[Kind, Rows[Any]] = {kind: Rows(record, dialect) for kind, record in KIND_RECORDS.items()}
-        self.events = Rows(Event, dialect)
-        self.entities = Rows(Entity, dialect)
-        self.embedding_versions = Rows(EmbeddingVersion, dialect)
-        self.applications = Rows(Application, dialect)
-        self.runs = Rows(Run, dialect)
-        self.keys = Rows(AccessKey, dialect)
-        self.jobs = Rows(Job, dialect)
+
+    @cached_property
+    def events(self) -> Rows[Event]:
+        return Rows(Event, self._dialect)
+
+    @cached_property
+    def entities(self) -> Rows[Entity]:
+        return Rows(Entity, self._dialect)
+
+    @cached_property
+    def embedding_versions(self) -> Rows[EmbeddingVersion]:
+        return Rows(EmbeddingVersion, self._dialect)
+
+    @cached_property
+    def applications(self) -> Rows[Application]:
+        from engrain.domain.rules.maturity import Application
+
+        return Rows(Application, self._dialect)
+
+    @cached_property
+    def runs(self) -> Rows[Run]:
+        from engrain.domain.runs.runs import Run
+
+        return Rows(Run, self._dialect)
+
+    @cached_property
+    def keys(self) -> Rows[AccessKey]:
+        from engrain.domain.access.keys import AccessKey
+
+        return Rows(AccessKey, self._dialect)
+
+    @cached_property
+    def jobs(self) -> Rows[Job]:
+        from engrain.domain.runs.jobs import Job
+
+        return Rows(Job, self._dialect)
 
 
 def _compile_values(types: Mapping[str, ColumnType], dialect: Dialect) -> Callable[[Any], list[Any]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engrain.storage.named_sql import load_sql
+from engrain.storage.named_sql import expand, load_bodies
 from engrain.storage.rows import RecordRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
 
     from engrain.errors import StorageError
     from engrain.storage.dialects import Dialect
@@ -28,10 +29,30 @@ class Statements:
     )  # made of others, and run in its place
 
 
+class _Spelled(Mapping[str, str]):
+    """Statements in a dialect, each spelled when it is first asked for: a process runs few of them."""
+
+    def __init__(self, bodies: Mapping[str, str], dialect: Dialect) -> None:
+        self._bodies = bodies
+        self._dialect = dialect
+        self._spelled: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        statement = self._spelled.get(name)
+        if statement is None:
+            statement = self._spelled[name] = self._dialect.statement(expand(self._bodies[name]))
+        return statement
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bodies)
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+
 def load_statements(
     dialect: Dialect, own_package: str, refusal: Callable[[Exception], StorageError | None]
 ) -> Statements:
     """Load the statements of a backend: the shared ones in its dialect, and those of its own package."""
-    shared = {name: dialect.statement(text) for name, text in load_sql("engrain.storage", "queries.sql").items()}
-    own = {name: dialect.statement(text) for name, text in load_sql(own_package, "queries.sql").items()}
-    return Statements(dialect, RecordRows(dialect), {**shared, **own}, refusal)
+    bodies = load_bodies("engrain.storage", "queries.sql") | load_bodies(own_package, "queries.sql")
+    return Statements(dialect, RecordRows(dialect), _Spelled(bodies, dialect), refusal)

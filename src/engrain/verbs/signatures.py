@@ -1,7 +1,7 @@
 """Signatures of verbs: the method behind each row of the table, its parameters by their words, and its answer.
 
-Read from the facade's own annotations, which a module may import for type checkers alone: these imports are read from
-its source and done here.
+Read from the facade's own annotations, whose types its module and that of the words may import for type checkers
+alone: these imports are read from the source and done here.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
+from engrain.verbs import words
 from engrain.verbs.table import VERBS, Verb, by_name
-from engrain.verbs.words import Names
 
 if TYPE_CHECKING:
     from engrain.verbs.words import Origin, Word
@@ -188,7 +188,7 @@ def signatures() -> tuple[Signature, ...]:
 
 
 def type_hints(of: Any) -> dict[str, Any]:
-    """The annotations of a function or class, with those names that its module imports for type checkers alone."""
+    """The annotations of a function or class, with the names that its module or `words` imports for type checkers."""
     return get_type_hints(of, localns=_names_for_types(of.__module__), include_extras=True)
 
 
@@ -205,7 +205,7 @@ def owner_of(verb: Verb) -> type:
 
 
 class _NamesForTypes(dict[str, Any]):
-    """The names that a module imports under TYPE_CHECKING, imported when an annotation asks for them."""
+    """The names that a module and `words` import under TYPE_CHECKING, imported when an annotation asks for them."""
 
     def __init__(self, homes: Mapping[str, tuple[str, str]]) -> None:
         super().__init__()
@@ -219,6 +219,12 @@ class _NamesForTypes(dict[str, Any]):
 
 @cache
 def _names_for_types(module: str) -> _NamesForTypes:
+    return _NamesForTypes({**_homes_for_types(words.__name__), **_homes_for_types(module)})
+
+
+@cache
+def _homes_for_types(module: str) -> Mapping[str, tuple[str, str]]:
+    """The module and the name there of each name that a module imports under TYPE_CHECKING."""
     file = sys.modules[module].__file__
     assert file is not None
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
@@ -228,14 +234,12 @@ def _names_for_types(module: str) -> _NamesForTypes:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
         for node in block.body
     ]
-    return _NamesForTypes(
-        {
-            alias.asname or alias.name: (node.module, alias.name)
-            for node in guarded
-            if isinstance(node, ast.ImportFrom) and node.module
-            for alias in node.names
-        }
-    )
+    return {
+        alias.asname or alias.name: (node.module, alias.name)
+        for node in guarded
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
 
 
 def _imported(module: str, name: str) -> Any:
@@ -256,7 +260,7 @@ def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
         json_type=None if word.origin == "library" else json_type(library_type),
         default=declared.default,
         is_optional=is_optional,
-        takes_one=library_type == Names,
+        takes_one=library_type == words.Names,
     )
 
 

@@ -3,6 +3,8 @@
 A verb of the library annotates its parameters with these types (`limit: words.Limit | None = None`); the routes,
 tools, commands and reference pages read the same objects. The type is the library's: `signatures` derives from it the
 JSON type that a client sends. The verb itself checks what a word allows, with `domain.checks`.
+
+Types of records that few verbs take stand as texts: `signatures` imports them for a verb that takes one.
 """
 
 from __future__ import annotations
@@ -11,21 +13,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
-from engrain.domain.access.keys import Grant
-from engrain.domain.access.keys import Role as KeyRoleName
 from engrain.domain.checks import MAX_LIMIT
-from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
 from engrain.domain.maintenance.findings import FindingKind
-from engrain.domain.memories.erasure import Cascade
-from engrain.domain.memories.notes import SearchMode
 from engrain.domain.memories.trust import TrustLevel
 from engrain.domain.records import EntityType, Kind, MemoryRecord, Permanence, Relation, Role
 from engrain.domain.requests import Direction
-from engrain.domain.runs.jobs import JobName, JobStatus
-from engrain.domain.runs.runs import RunKind
-from engrain.domain.runs.summaries import Strategy
+
+if TYPE_CHECKING:
+    from engrain.domain.access import keys
+    from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
+    from engrain.domain.memories.erasure import Cascade
+    from engrain.domain.memories.notes import SearchMode
+    from engrain.domain.runs.jobs import JobName, JobStatus
+    from engrain.domain.runs.runs import RunKind
+    from engrain.domain.runs.summaries import Strategy
 
 # argument: whoever calls says it. caller: the caller's identity says it on every remote surface. key: the access key
 # says it, where it is bound to one agent. library: a Python object, which no other surface can send.
@@ -69,7 +72,7 @@ Id = Annotated[str, Word(sentence="Id of a memory, as a search gives it.", metav
 OfMemory = Annotated[str, Word(sentence="Of the memory of this id alone.", metavar="ID", id_of="memory")]
 Ids = Annotated[Names, Word(sentence="Ids of memories.", option="--id", metavar="ID", id_of="memory")]
 CascadeOfErasure = Annotated[
-    Cascade,
+    "Cascade",
     Word(sentence="What was derived from it: none names it, seen erases what the agent sees of it, tenant all of it."),
 ]
 Content = Annotated[
@@ -293,7 +296,7 @@ SummarySession = Annotated[
 SummaryIds = Annotated[
     Names, Word(sentence="Summarize the memories of these ids.", option="--id", metavar="ID", id_of="memory")
 ]
-SummaryStrategy = Annotated[Strategy, Word(sentence="Strategy; the setting if left out.", example="extractive")]
+SummaryStrategy = Annotated["Strategy", Word(sentence="Strategy; the setting if left out.", example="extractive")]
 TargetTokens = Annotated[
     int, Word(sentence="Most tokens; the setting if left out.", low=0, option="--tokens", metavar="N")
 ]
@@ -352,14 +355,14 @@ MostEntities = Annotated[
 
 # Of the graph.
 NewNodes = Annotated[
-    Iterable[GraphEntity], Word(sentence="Entities to add, each once.", most=1000, option="--entity", metavar="JSON")
+    Iterable["GraphEntity"], Word(sentence="Entities to add, each once.", most=1000, option="--entity", metavar="JSON")
 ]
 Relations = Annotated[
-    Iterable[GraphRelation],
+    Iterable["GraphRelation"],
     Word(sentence="Relations between entities, each once.", most=1000, option="--relation", metavar="JSON"),
 ]
 Observations = Annotated[
-    Iterable[EntityObservations],
+    Iterable["EntityObservations"],
     Word(sentence="Observations, by entity.", most=1000, option="--observation", metavar="JSON"),
 ]
 NodeNames = Annotated[
@@ -371,7 +374,7 @@ GraphQuery = Annotated[str, Word(sentence="Part of a name, type or observation, 
 NoteKey = Annotated[str, Word(sentence="Key of the note.", example="project:alpha", metavar="KEY")]
 NoteKeyOrId = Annotated[str, Word(sentence="Key or id of a note.", example="project:alpha", metavar="KEY")]
 NoteText = Annotated[str, Word(sentence="Text of the note.", example="Launch moved to June.", metavar="TEXT")]
-NoteMode = Annotated[SearchMode, Word(sentence="fast, or deep: the re-ranker puts the best in order.")]
+NoteMode = Annotated["SearchMode", Word(sentence="fast, or deep: the re-ranker puts the best in order.")]
 NoteCategory = Annotated[str, Word(sentence="Only notes of this category.", example="project", metavar="WORD")]
 PreferredCategory = Annotated[
     str, Word(sentence="Only notes of this category, unless that would leave none.", metavar="WORD")
@@ -433,14 +436,14 @@ MaxBatches = Annotated[int, Word(sentence="Most batches for each agent.", low=0,
 Force = Annotated[bool, Word(sentence="Pass over the days there should be between.")]
 RunId = Annotated[str, Word(sentence="Id of a run.", metavar="ID", id_of="run")]
 OfRun = Annotated[str, Word(sentence="Of the run of this id alone.", metavar="ID", id_of="run")]
-OfRunKind = Annotated[RunKind, Word(sentence="Only runs of this kind.")]
-NameOfJob = Annotated[JobName, Word(sentence="Name of the job.", example="decay", metavar="NAME")]
-OfJobName = Annotated[JobName, Word(sentence="Only jobs of this name.")]
-OfJobStatus = Annotated[JobStatus, Word(sentence="Only jobs of this status.")]
+OfRunKind = Annotated["RunKind", Word(sentence="Only runs of this kind.")]
+NameOfJob = Annotated["JobName", Word(sentence="Name of the job.", example="decay", metavar="NAME")]
+OfJobName = Annotated["JobName", Word(sentence="Only jobs of this name.")]
+OfJobStatus = Annotated["JobStatus", Word(sentence="Only jobs of this status.")]
 JobId = Annotated[str, Word(sentence="Id of a job that is a dead letter.", metavar="ID", id_of="job")]
 Enqueue = Annotated[bool, Word(sentence="Leave it to a worker.")]
 KeyRole = Annotated[
-    KeyRoleName, Word(sentence="Role: reader reads, writer also writes memories, admin may do everything.")
+    "keys.Role", Word(sentence="Role: reader reads, writer also writes memories, admin may do everything.")
 ]
 KeyName = Annotated[str, Word(sentence="Purpose of the key.", example="ci", metavar="WORDS")]
 ExpiresAt = Annotated[
@@ -487,7 +490,7 @@ StepProgress = Annotated[
 # The caller, of verbs of the whole memory.
 Tenant = Annotated[str, Word(sentence="Name of the tenant; all tenants if left out.", origin="caller")]
 BoundAgent = Annotated[str, Word(sentence="Name of the only agent in question; any if left out.", origin="key")]
-KeyGrant = Annotated[Grant, Word(sentence="Rights of the key that asks; all if left out.", origin="key")]
+KeyGrant = Annotated["keys.Grant", Word(sentence="Rights of the key that asks; all if left out.", origin="key")]
 NamedUser = Annotated[str, Word(sentence="Name of the end user.", metavar="NAME", example="ana")]
 CallerUser = Annotated[str, Word(sentence="Name of the end user; the setting if left out.", origin="caller")]
 CallerAgent = Annotated[str, Word(sentence="Name of the agent; the setting if left out.", origin="caller")]

@@ -119,6 +119,12 @@ class WorkingMemory:
         self._lock = threading.RLock()
         self._sessions = _SessionCache(most, most_bytes, ttl_s, clock, tenant_share=tenant_share)
 
+    def __len__(self) -> int:
+        """The sessions that hold something, those that made room or grew too old among them."""
+        with self._lock:
+            self._expire()
+            return len(self._sessions) + len(self._sessions.evicted)
+
     def change(self, caller: Caller, work: Callable[[WorkingSession], None], *, added_bytes: int = 0) -> WorkingStats:
         """Let `work` change a caller's session, which is the most recently used then and begins its time anew.
 

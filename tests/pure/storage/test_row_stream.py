@@ -19,7 +19,7 @@ from engrain.portability.verification import column_checks
 from engrain.storage.backup.tables import BACKED_UP, TABLES
 from engrain.storage.dialects import SQLITE
 from engrain.storage.named_sql import load_sql
-from engrain.storage.rows import KIND_RECORDS, KIND_TABLES, TABLE_RECORDS, Rows, column_types
+from engrain.storage.rows import KIND_RECORDS, KIND_TABLES, RECORD_HOMES, Rows, column_types, find_record
 from tests.support.sample_records import episode, fact, rule
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def row_of(table):
     return {name: OTHERS[type_][1] for name, type_ in TABLES[table].columns.items()}
 
 
-@pytest.mark.parametrize("table", TABLE_RECORDS)
+@pytest.mark.parametrize("table", RECORD_HOMES)
 def test_the_columns_of_a_record_are_its_fields_with_their_types(table):
-    record = TABLE_RECORDS[table]
+    record = find_record(table)
     types = column_types(record)
     assert list(types) == [each.name for each in fields(record)]
     assert set(types) <= set(TABLES[table].columns)
@@ -90,28 +90,28 @@ def test_no_statement_lists_the_columns_of_a_record(package):
     text = (files(package) / "queries.sql").read_text(encoding="utf-8")
     for name, statement in re.findall(r"^-- (\w+) --\n(.*?);$", text, re.MULTILINE | re.DOTALL):
         words = set(re.findall(r"\w+", statement))
-        listed = [table for table, record in TABLE_RECORDS.items() if set(column_types(record)) <= words]
+        listed = [table for table in RECORD_HOMES if set(column_types(find_record(table))) <= words]
         assert listed == [LISTED[name]] if name in LISTED else listed == [], name
 
 
 def test_statements_name_the_columns_of_a_record_by_its_table():
     statements = load_sql("engrain.storage", "queries.sql")
-    columns = Rows(TABLE_RECORDS["access_keys"], SQLITE).columns
+    columns = Rows(find_record("access_keys"), SQLITE).columns
     assert f"SELECT {columns} FROM access_keys" in statements["keys_of"]
     assert ":dedupe_key" in statements["add_job"]
     assert not any(" OF " in statement for statement in statements.values())
 
 
-@pytest.mark.parametrize("table", [table for table in TABLE_RECORDS if not TABLES[table].is_local])
+@pytest.mark.parametrize("table", [table for table in RECORD_HOMES if not TABLES[table].is_local])
 def test_a_backup_holds_and_checks_every_field(table):
-    assert set(column_types(TABLE_RECORDS[table])) <= set(BACKED_UP[table])
+    assert set(column_types(find_record(table))) <= set(BACKED_UP[table])
     assert {name for name, _ in column_checks(table)} == set(BACKED_UP[table])
     row = row_of(table)
     for name, check in column_checks(table):
         check(name, row[name])
 
 
-@pytest.mark.parametrize("table", TABLE_RECORDS)
+@pytest.mark.parametrize("table", RECORD_HOMES)
 def test_the_digest_of_rows_tells_every_column(table):
     row = row_of(table)
     for name in row:
@@ -121,7 +121,7 @@ def test_the_digest_of_rows_tells_every_column(table):
 @pytest.mark.parametrize("table", MEMORIES)
 def test_an_export_holds_every_field_and_an_import_reads_it(table):
     kind = MEMORIES[table].kind
-    columns = set(column_types(TABLE_RECORDS[table])) - UNEXPORTED
+    columns = set(column_types(find_record(table))) - UNEXPORTED
     assert columns <= set(export_row(kind, row_of(table), {}))
     assert columns <= imported_columns(kind)
 

@@ -152,18 +152,19 @@ def code_of(error: BaseException) -> str:
 
 def _count_records(answer: object) -> int | None:
     """Return the number of memories in an answer; None where it is no answer of memories."""
-    from engrain.domain.memories.notes import Note
-
     if answer is None:
         return 0
-    if isinstance(answer, MemoryRecord | Note):
+    if _is_record(answer):
         return 1
     inner = getattr(answer, "block", answer)
     memories = next((value for name in _FIELDS if (value := getattr(inner, name, None)) is not None), inner)
     return len(memories) if isinstance(memories, Sized) and not isinstance(memories, str) else None
 
 
-def _record_id(answer: object) -> str | None:
-    from engrain.domain.memories.notes import Note
+def _record_id(answer: Any) -> str | None:
+    return answer.id if _is_record(answer) else None
 
-    return answer.id if isinstance(answer, MemoryRecord | Note) else None
+
+def _is_record(answer: Any) -> bool:
+    """Tell memories and notes; a note by its name, as the module of notes is loaded with the first of them."""
+    return isinstance(answer, MemoryRecord) or type(answer).__name__ == "Note"

@@ -70,6 +70,11 @@ class Buffers:
                 self.recent.drop(*session)
 
     @property
+    def is_empty(self) -> bool:
+        """True where neither the outbox, working memory nor a batch writer may hold a message."""
+        return self._writer is None and not len(self.outbox) and not len(self.working)
+
+    @property
     def is_batching(self) -> bool:
         """True where turns may be stored with others, within `batching.seconds`; not while others wait."""
         return bool(self._batching.seconds) and not len(self.outbox)

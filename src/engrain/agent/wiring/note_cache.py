@@ -11,13 +11,12 @@ from urllib.parse import quote
 
 from engrain.cache import LruCache
 from engrain.domain.access.scopes import audience_of
-from engrain.domain.memories.notes import NoteCacheStats
 from engrain.domain.records import REFLECTION, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.memories.notes import Note
+    from engrain.domain.memories.notes import Note, NoteCacheStats
     from engrain.domain.records import Caller, MemoryRecord
 
 # Hits and misses are counted for so many agents; of more, the least recently active begin anew.
@@ -128,6 +127,8 @@ class NoteCache:
 
     def stats(self, caller: Caller) -> NoteCacheStats:
         """Return the size, hits and misses of one agent's notes: others' are not its business."""
+        from engrain.domain.memories.notes import NoteCacheStats
+
         with self._lock:
             counted = self._counts.get(_agent_prefix(caller)) or _Counts()
             size = self._notes.count_prefix(_agent_prefix(caller))

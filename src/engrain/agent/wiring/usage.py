@@ -14,7 +14,6 @@ from engrain import metrics
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import EngrainError
-from engrain.storage.access.keys import use_key
 from engrain.storage.write import changes
 
 if TYPE_CHECKING:
@@ -124,6 +123,8 @@ class KeyUses:
         self._workers.run_later(lambda: self._write(key, at))
 
     def _write(self, key: AccessKey, at: datetime) -> None:
+        from engrain.storage.access.keys import use_key
+
         act = Act(caller=Caller(tenant_id=key.tenant_id, agent=key.agent or "any"), at=at)
         try:
             self._store.write(act, use_key, key.id, since=at - _WRITE_EVERY)

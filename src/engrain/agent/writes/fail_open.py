@@ -87,13 +87,12 @@ def flush_working(parts: Parts, caller: Caller, *, most_tokens: int | None) -> W
     return working.remove(caller, [message.id for message in going])
 
 
-def close(parts: Parts) -> None:
+def store_buffered(parts: Parts) -> None:
     """Store what waits and what is in working memory, for the last time; `messages_lost` counts what cannot be."""
     parts.buffers.close_batches()
     for session in parts.buffers.working.take_all():
         _store_or_deliver(parts, session.caller, session.messages)
     drain(parts)
-    parts.buffers.close()
 
 
 def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> RecentTurns:

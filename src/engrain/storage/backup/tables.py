@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
-from engrain.storage.rows import KIND_TABLES, TABLE_RECORDS, column_defaults, column_types
+from engrain.storage.rows import KIND_TABLES, RECORD_HOMES, column_defaults, column_types, find_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ class Table:
 
 
 def _columns(texts: str = "", *, of: str = "", **others: ColumnType) -> dict[str, ColumnType]:
-    fields = column_types(TABLE_RECORDS[of]) if of else {}
+    fields = column_types(find_record(of)) if of else {}
     return {**dict.fromkeys(texts.split(), "text"), **others, **fields}
 
 
@@ -276,11 +276,11 @@ BACKED_UP: Mapping[str, Sequence[str]] = {
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     name: {
         column: value
-        for column, value in column_defaults(TABLE_RECORDS[name]).items()
+        for column, value in column_defaults(find_record(name)).items()
         if column not in {*TABLES[name].key, "scope"}
     }
     for name in BACKED_UP
-    if name in TABLE_RECORDS
+    if name in RECORD_HOMES
 }
 """Values of columns that rows of an older schema may lack, as JSON."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.maintenance.stats import Stats
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import acknowledgements, generic, hits, lists, overview, reports
 
 if TYPE_CHECKING:
+    from engrain.domain.maintenance.stats import Stats
     from engrain.interfaces.cli.invocation import Invocation
     from engrain.verbs.signatures import Signature
 
@@ -61,7 +61,7 @@ def show(invocation: Invocation, made: Signature, answer: Any, arguments: Mappin
         invocation.note(note)
     if _is_empty(answer):
         invocation.note(f"nothing found{_HINT if made.verb.name in _SEARCHES else ''}")
-    elif isinstance(answer, Stats) and not (answer.episodes.total or answer.facts.live or answer.rules.live):
+    elif type(answer).__name__ == "Stats" and _counts_nothing(answer):
         invocation.note(f"agent {answer.agent} of tenant {answer.tenant_id} remembers nothing{_HINT}")
     if getattr(answer, "next", None) is not None:
         invocation.note(f"note: there are more; see them with --after {answer.next}")
@@ -85,6 +85,10 @@ def _text(made: Signature, answer: Any, arguments: Mapping[str, Any]) -> str:
     if says is None:
         says = lists.lines if isinstance(answer, Sequence) else generic.record
     return says(answer)
+
+
+def _counts_nothing(stats: Stats) -> bool:
+    return not (stats.episodes.total or stats.facts.live or stats.rules.live)
 
 
 def _is_empty(answer: Any) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Episode, Fact
-from engrain.domain.text.secrets import MASK
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import lists, memories
 
@@ -100,6 +99,8 @@ def _times(answer: Answer | ContextBlock | Page[Fact], arguments: Arguments) -> 
 
 def _masked(memory: MemoryRecord, arguments: Arguments) -> list[str]:
     """A note where what was stored has a mask that was not given."""
+    from engrain.domain.text.secrets import MASK
+
     is_masked = memory.content.count(MASK) > str(arguments.get("content", "")).count(MASK)
     return ["note: it holds a secret, which was masked; privacy.secrets says what is done"] if is_masked else []
 
