@@ -29,7 +29,7 @@ from engrain.storage import is_server, open_store
 from engrain.storage.shards.moves import move_tenant
 from tests.support.cutting_proxy import CuttingProxy
 from tests.support.engines import HashEmbedder
-from tests.support.forked import asked_for
+from tests.support.forked import MEMORY, asked_for
 from tests.support.processes import ROOT, Forked, without_settings
 from tests.support.stores import open_verbs
 from tests.support.write_kills import KillPoint, counted, writing_by
@@ -49,7 +49,7 @@ class Child:
         asked = asked_for(
             "tests.support.children:main",
             [job, *arguments],
-            modules=["tests.support.children", "engrain.storage.postgres.backend", "tests.support.stores"],
+            modules=["tests.support.children", "engrain.storage.postgres.backend", "tests.support.stores", *MEMORY],
             folder=ROOT,
             environment=without_settings(),
         )

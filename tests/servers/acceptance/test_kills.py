@@ -10,7 +10,7 @@ from subprocess import PIPE
 
 import pytest
 
-from tests.support.forked import asked_for
+from tests.support.forked import MEMORY, asked_for
 from tests.support.kill_cases import CASES, VERB_CASES, WRITING_VERBS
 from tests.support.processes import ROOT, Forked, without_settings
 
@@ -30,7 +30,7 @@ def walked(*arguments):
     asked = asked_for(
         "tests.support.kill_walk:main",
         arguments,
-        modules=["tests.support.kill_walk"],
+        modules=["tests.support.kill_walk", *MEMORY],
         folder=ROOT,
         environment=without_settings(),
     )
