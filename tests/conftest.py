@@ -69,9 +69,12 @@ def needs_server(item):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """What is collected stays to the end: looking through it for garbage takes a quarter of the time, and later too."""
+    from tests.support.rewriting import rewrite_share  # which `pytest` alone finds by the path above
+
     gc.disable()
+    rewrite_share(session.config)
     try:
         return (yield)
     finally:
