@@ -27,6 +27,11 @@ $$;
 CREATE FUNCTION older_doc(doc bigint, hours bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT doc - hours * 3600000 * (1 << 22)
 $$;
+CREATE FUNCTION older_lenders(docs bytea, hours bigint) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(
+        int8send(older_doc(('x' || encode(substr(docs, place, 8), 'hex'))::bit(64)::bigint, hours)), '' ORDER BY place
+    ) FROM generate_series(1, length(docs), 8) AS place
+$$;
 """
 _TIMES = ("event_time", "created_at", "valid_from", "valid_to", "invalidated_at", "happened_at", "first_seen_at")
 _IDS = ("id", "memory_id", "source_id", "target_id", "source_episode_id", "supersedes_id")
@@ -110,8 +115,8 @@ def _value(column: str, table: str, tenant: sql.Composable) -> sql.Composable:
     named = sql.Identifier("source", column)
     if column == "tenant_id":
         return tenant
-    if column == "doc" or column in _IDS:
-        function = sql.Identifier("older_doc" if column == "doc" else "older_id")
+    if column in ("doc", "lenders") or column in _IDS:
+        function = sql.Identifier("older_id" if column in _IDS else f"older_{column}")
         return sql.SQL("{}({}, copy.number)").format(function, named)
     if column == "content":  # of its own, or hundreds of copies would be one memory that was repeated
         return sql.SQL("left(repeat(md5({} || copy.number), 9), length({}))").format(named, named)

@@ -44,6 +44,8 @@ FROZEN = {
     ("mem_014", "postgres"): "b1f095615ce8cfba9af5a81953a82e17e503533f316a14db5bfb646644928b53",
     ("mem_015", "sqlite"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     ("mem_015", "postgres"): "a52dfe3d2c255c2246c2ea9ab834d6dcc97486159b6ccf4cbb02697769b69614",
+    ("mem_016", "sqlite"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ("mem_016", "postgres"): "b0b1f157431ce0afeeb0e1ad87d17f3a5f8bf58c9002ce50ee40b9dd7dc36ff5",
 }
 
 

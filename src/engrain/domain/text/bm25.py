@@ -29,8 +29,9 @@ B = 0.75
 # Weight of a word of a neighbouring turn; an own one weighs 1.
 NEAR_WEIGHT = 0.5
 
-_TERM = np.dtype([("term", "<u4"), ("own", "<u2"), ("near", "<u2")])
-_MOST = np.iinfo(np.uint16).max
+# A word of a memory: its code, and how often the memory and its neighbours hold it.
+ROW = np.dtype([("term", "<u4"), ("own", "<u2"), ("near", "<u2")])
+MOST = np.iinfo(np.uint16).max
 _LARGEST_CODE = np.iinfo(np.uint32).max
 _MOST_CODES = 50_000
 _NO_CODES = np.zeros(0, np.uint64)
@@ -43,7 +44,7 @@ class Terms(NamedTuple):
     codes: NDArray[np.uint64]
 
 
-_NO_TERMS = Terms((), _NO_CODES)
+_NOROWS = Terms((), _NO_CODES)
 
 # Own words of a memory, and those of its neighbours.
 Text = tuple["Sequence[Terms]", "Sequence[Terms]"]
@@ -77,7 +78,7 @@ class Corpus:
 
 def encode(terms: Sequence[str]) -> Terms:
     """Look up the codes of terms."""
-    return Terms(terms, np.fromiter(map(_CODES.__getitem__, terms), np.uint64, len(terms))) if terms else _NO_TERMS
+    return Terms(terms, np.fromiter(map(_CODES.__getitem__, terms), np.uint64, len(terms))) if terms else _NOROWS
 
 
 def pack(own: Sequence[str], near: Sequence[str]) -> IndexedWords:
@@ -97,16 +98,16 @@ def pack_all(memories: Sequence[Text]) -> list[IndexedWords]:
     words = np.concatenate([_NO_CODES, *codes]) << 1 | place >> 1 << 33 | place & 1
     words.sort()
     firsts = np.flatnonzero(_differ(words))
-    counts = np.minimum(np.diff(firsts, append=len(words)), _MOST)
+    counts = np.minimum(np.diff(firsts, append=len(words)), MOST)
     distinct, is_near = words[firsts] >> 1, (words[firsts] & 1).astype(np.bool_)
     is_row = _differ(distinct)
     row = np.cumsum(is_row) - 1
-    rows = np.zeros(np.count_nonzero(is_row), _TERM)
+    rows = np.zeros(np.count_nonzero(is_row), ROW)
     rows["term"][row] = distinct & _LARGEST_CODE
     rows["own"][row[~is_near]] = counts[~is_near]
     rows["near"][row[is_near]] = counts[is_near]
     packed = rows.tobytes()
-    ends = _TERM.itemsize * np.searchsorted(distinct[is_row] >> 32, np.arange(len(memories)), side="right")
+    ends = ROW.itemsize * np.searchsorted(distinct[is_row] >> 32, np.arange(len(memories)), side="right")
     totals = np.bincount(side, lengths, 2 * len(memories)).astype(np.int64).tolist()
     return [
         IndexedWords(own, near, packed[start:end])
@@ -141,7 +142,7 @@ class WordTable:
     @property
     def rows(self) -> NDArray[Any]:
         """The words of all memories: code, own and neighbours' count of each."""
-        return np.frombuffer(self.packed, _TERM)
+        return np.frombuffer(self.packed, ROW)
 
     @property
     def codes(self) -> NDArray[np.uint32]:
@@ -151,7 +152,7 @@ class WordTable:
     @property
     def owners(self) -> NDArray[np.int64]:
         """The memory of each word."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes // _TERM.itemsize)
+        return np.repeat(np.arange(len(self.sizes)), self.sizes // ROW.itemsize)
 
 
 def build_table(owns: Sequence[int], nears: Sequence[int], packed: Sequence[bytes]) -> WordTable:

@@ -35,6 +35,7 @@ REVISIONS = (
     "mem_013",
     "mem_014",
     "mem_015",
+    "mem_016",
 )
 HEAD = REVISIONS[-1]
 _OURS = "mem_"  # the prefix of our revisions; a host application's stand beside them

@@ -16,9 +16,10 @@ import numpy as np
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
-from engrain.domain.text.indexing import find_expiry, is_searched, own_terms
+from engrain.domain.text.indexing import find_expiry, has_foreign_words, is_searched, own_terms
 from engrain.storage.dialects import as_json
-from engrain.storage.search.neighbour_words import load_words_around
+from engrain.storage.search.lent_words import StoredWords, join_words
+from engrain.storage.search.neighbour_words import WordsAround, find_lent, load_words_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 READ_ALL = 1_000
 _WAITS, _GONE = 1, 3
 _NAMESPACE_BYTES, _MOST_NUMBERS = 5, 20
+_DOC_BYTES = 8
 _PAGE = 1_000
 
 
@@ -70,6 +72,7 @@ class PostgresIndex:
         namespaces = {doc: numbers[memory.kind, memory.scope] for doc, memory in memories.items()}
         live = {doc: memory for doc, memory in memories.items() if is_searched(memory)}
         words: Words = {}
+        lenders: dict[int, list[int]] = {}
         turns: dict[int, Episode] = {}
         for doc, memory in live.items():
             if isinstance(memory, Episode) and memory.session is not None:
@@ -77,14 +80,20 @@ class PostgresIndex:
             else:
                 words[doc] = ([bm25.encode(own_terms(memory))], ())
         for (_, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
-            namespaces |= dict.fromkeys(around, numbers["episode", scope])
-            words |= around
+            namespaces |= dict.fromkeys(around.words, numbers["episode", scope])
+            words |= around.words
+            lenders |= around.lenders
         ends = {doc: find_expiry(memory) for doc, memory in live.items()}
-        self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
+        tenant_id = _tenant_of(memories.values())
+        self._write_entries(tx, namespaces, WordsAround(words, lenders), tenant_id=tenant_id, ends=ends)
 
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories: nothing is left for later."""
         self.add(tx, memories)
+
+    def is_stale(self, memory: MemoryRecord) -> bool:
+        """True for turns, too: they were stored with the words of their neighbours."""
+        return isinstance(memory, Episode) or has_foreign_words(memory)
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
         """Tell whether a memory is out of the searches already."""
@@ -106,10 +115,11 @@ class PostgresIndex:
         first_of = {turn.scope: turn for turn in turns}
         numbers = {scope: self._namespace_of(tx, turn) for scope, turn in first_of.items()}
         namespaces: dict[int, int] = {}
-        near: Words = {}
+        near = WordsAround({}, {})
         for (_, scope, _), around in load_words_around(tx, turns, at_hand={}, now=at).items():
-            namespaces |= dict.fromkeys(around, numbers[scope])
-            near |= around
+            namespaces |= dict.fromkeys(around.words, numbers[scope])
+            near.words.update(around.words)
+            near.lenders.update(around.lenders)
         self._write_entries(tx, namespaces, near, tenant_id=tenant_id, ends={})
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
@@ -166,16 +176,22 @@ class PostgresIndex:
         self,
         tx: Transaction,
         namespaces: Mapping[int, int],
-        words: Words,
+        around: WordsAround,
         *,
         tenant_id: str,
         ends: Mapping[int, datetime | None],
     ) -> None:
-        """Write the places of docs: those without words are gone, the others are indexed in place of what they were."""
+        """Write the places of docs: those without words are gone, the others are indexed in place of what they were.
+
+        A turn's own words are stored with it, and the docs of those that lend it theirs.
+        """
+        words, lenders = around
         docs = sorted(namespaces)
         if not docs:
             return
-        packed = dict(zip(words, bm25.pack_all(list(words.values())), strict=True))
+        stored = [(own, [find_lent(own)] if doc in lenders else ()) for doc, (own, _) in words.items()]
+        packed = dict(zip(words, bm25.pack_all(stored), strict=True))
+        nears = {doc: sum(len(terms.words) for terms in near) for doc, (_, near) in words.items()}
         before = tx.rows(
             "write_entries",
             tenant_id=tenant_id,
@@ -184,8 +200,9 @@ class PostgresIndex:
             states=[_WAITS if doc in words else _GONE for doc in docs],
             ends=[ends.get(doc) for doc in docs],
             owns=[packed[doc].own if doc in packed else 0 for doc in docs],
-            nears=[packed[doc].near if doc in packed else 0 for doc in docs],
+            nears=[nears.get(doc, 0) for doc in docs],
             packed=[packed[doc].packed if doc in packed else None for doc in docs],
+            lenders=[np.array(lenders[doc], ">i8").tobytes() if lenders.get(doc) else None for doc in docs],
         )
         self._gone = [doc for doc in self._gone if doc not in packed]
         for namespace in sorted({*namespaces.values()}):
@@ -194,7 +211,7 @@ class PostgresIndex:
                 _write_words(tx, tenant_id, namespace, spelt)
         for doc, indexed in packed.items():
             self._memories[namespaces[doc]] += 1
-            self._words[namespaces[doc]] += indexed.length
+            self._words[namespaces[doc]] += indexed.own + nears[doc]
         for namespace, memories, words_before in before:
             self._memories[namespace] -= memories
             self._words[namespace] -= words_before
@@ -252,7 +269,7 @@ def _glue(namespace: int, own: Sequence[bm25.Terms], near: Sequence[bm25.Terms])
 def _write_all_words(tx: Transaction, tenant_id: str, namespace: int) -> None:
     """Write the words of all memories of a namespace into the keyword index, as they are packed."""
     [row] = tx.rows("words_of_all", tenant_id=tenant_id, namespaces=[namespace], now=None)
-    docs, table = read_word_table(row)
+    docs, table = join_words(read_words(row))
     rows, owners = table.rows, docs[table.owners]
     spelt: dict[int, list[str]] = {doc: [] for doc in docs.tolist()}
     for side, column in (("o", "own"), ("n", "near")):
@@ -271,11 +288,17 @@ def _write_words(tx: Transaction, tenant_id: str, namespace: int, spelt: Mapping
         tx.run("write_words", tenant_id=tenant_id, namespace=namespace, docs=docs, words=words)
 
 
-def read_word_table(row: Sequence[Any]) -> tuple[NDArray[np.int64], bm25.WordTable]:
+def read_words(row: Sequence[Any]) -> StoredWords:
     """Read docs and their words from aggregates of one scan, which are in one order therefore."""
-    docs, lengths, sizes, packed, *_ = row
-    table = bm25.WordTable(packed or b"", decode_numbers(sizes, ">i4"), decode_numbers(lengths, ">i4"))
-    return decode_numbers(docs, ">i8"), table
+    docs, lengths, sizes, packed, counts, lenders, *_ = row
+    return StoredWords(
+        docs=decode_numbers(docs, ">i8"),
+        lengths=decode_numbers(lengths, ">i4"),
+        sizes=decode_numbers(sizes, ">i4"),
+        packed=packed or b"",
+        lender_counts=decode_numbers(counts, ">i4") // _DOC_BYTES,
+        lenders=decode_numbers(lenders, ">i8"),
+    )
 
 
 def decode_numbers(sent: bytes | None, kind: str) -> NDArray[np.int64]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engrain.domain.text import bm25
-from engrain.storage.postgres.index import decode_numbers, near_code, own_code, read_word_table
+from engrain.storage.postgres.index import decode_numbers, near_code, own_code, read_words
 from engrain.storage.search import candidates, matching
+from engrain.storage.search.lent_words import StoredWords, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -93,11 +94,11 @@ def _read_all(
 ) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], RankedDocs]]:
     """Every memory of the namespaces, judged; of those that ran out none, unless the filter is asked about each."""
     [row] = snapshot.rows("words_of_all", tenant_id=snapshot.tenant_id, namespaces=where.namespaces, now=request.now)
-    docs, shelf = read_word_table(row)
+    docs, shelf = join_words(read_words(row), terms)
     corpus = bm25.Corpus(memories=len(docs), words=int(shelf.lengths.sum()), frequencies=shelf.frequencies(terms))
     raws = shelf.scores(terms, corpus)
     if not request.filter.is_narrow and len(docs):
-        raws[np.frombuffer(row[4], np.bool_)] = 0
+        raws[np.frombuffer(row[6], np.bool_)] = 0
 
     def ask(limit: int, among: Sequence[int] | None) -> RankedDocs:
         chosen = raws if among is None else np.where(np.isin(docs, np.array(among, np.int64)), raws, 0)
@@ -132,7 +133,7 @@ def _read_promising(
     others, other_words = candidates.NONE.docs, bm25.WordTable(b"", candidates.NONE.docs, candidates.NONE.docs)
     if small:
         [row] = snapshot.rows("words_of_all", tenant_id=tenant_id, namespaces=small, now=request.now)
-        others, other_words = read_word_table(row)
+        others, other_words = join_words(read_words(row), terms)
     elsewhere = other_words.frequencies(terms)
     frequencies = {term: elsewhere[term] + counts[term] for term in terms}
     corpus = bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
@@ -150,8 +151,8 @@ def _read_promising(
         return candidates.choose_promising(_in_order(postings), corpus, limit, among)
 
     def ask(limit: int, among: Sequence[int] | None) -> RankedDocs:
-        [row] = snapshot.rows("words_of", tenant_id=tenant_id, docs=choose(limit, among).tolist())
-        docs, shelf = read_word_table(row)
+        chosen = choose(limit, among)
+        docs, shelf = join_words(_read_with_lenders(snapshot, tenant_id, chosen), terms, among=chosen)
         raws = shelf.scores(terms, corpus)
         if left:
             promising = candidates.choose_promising(_list_postings(docs, shelf, terms), corpus, limit, among)
@@ -161,6 +162,17 @@ def _read_promising(
         return candidates.merge(best, rest if among is None else rest.only(sorted(among)), limit=limit)
 
     return corpus, ask
+
+
+def _read_with_lenders(tx: Transaction, tenant_id: str, docs: NDArray[np.int64]) -> StoredWords:
+    """Read the words of some memories and of those that lend them theirs."""
+    [row] = tx.rows("words_of", tenant_id=tenant_id, docs=docs.tolist())
+    stored = read_words(row)
+    others = np.setdiff1d(stored.lenders, stored.docs)
+    if not len(others):
+        return stored
+    [row] = tx.rows("words_of", tenant_id=tenant_id, docs=others.tolist())
+    return stored.add(read_words(row))
 
 
 def _find_bar(sums: NDArray[np.float64], count: int) -> float:

@@ -135,12 +135,13 @@ LEFT JOIN namespaces ON tenant_id = :tenant_id AND scope IN :scopes;
 WITH new AS (
     SELECT * FROM unnest(
         CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:states AS integer[]), CAST(:ends AS timestamptz[]),
-        CAST(:owns AS integer[]), CAST(:nears AS integer[]), CAST(:packed AS bytea[])
-    ) AS new (doc, namespace, state, expires_at, own, near, packed)
+        CAST(:owns AS integer[]), CAST(:nears AS integer[]), CAST(:packed AS bytea[]), CAST(:lenders AS bytea[])
+    ) AS new (doc, namespace, state, expires_at, own, near, packed, lenders)
 ), placed AS (
-    INSERT INTO memory_index (tenant_id, doc, namespace, state, expires_at, own, near, packed)
-    SELECT CAST(:tenant_id AS text), doc, namespace, state, expires_at, own, near, packed FROM new
-    ON CONFLICT (tenant_id, doc) DO UPDATE SET own = excluded.own, near = excluded.near, packed = excluded.packed
+    INSERT INTO memory_index (tenant_id, doc, namespace, state, expires_at, own, near, packed, lenders)
+    SELECT CAST(:tenant_id AS text), doc, namespace, state, expires_at, own, near, packed, lenders FROM new
+    ON CONFLICT (tenant_id, doc) DO UPDATE SET
+        own = excluded.own, near = excluded.near, packed = excluded.packed, lenders = excluded.lenders
 )
 SELECT namespace, count(*), sum(own + near) FROM memory_index
 WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 GROUP BY namespace;
@@ -164,7 +165,7 @@ WITH before AS (
     SELECT doc, own + near AS words FROM memory_index
     WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 ORDER BY doc FOR NO KEY UPDATE
 ), dropped AS (
-    UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL FROM before
+    UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL, lenders = NULL FROM before
     WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = before.doc
     RETURNING memory_index.namespace, before.words
 )
@@ -207,15 +208,18 @@ WHERE tenant_id = :tenant_id AND doc IN :docs
     AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
 -- words_of_all --
--- Read all words of some namespaces, side by side: docs, lengths, sizes, the words, and whether each has expired
+-- Read all words of some namespaces, side by side: docs, lengths, sizes, the words, how many bytes name those
+-- that lend each theirs, the docs of these, and whether it has expired
 SELECT string_agg(int8send(doc), ''), string_agg(int4send(own + near), ''), string_agg(int4send(length(packed)), ''),
-    string_agg(packed, ''), string_agg(CASE WHEN expires_at <= :now THEN '\x01'::bytea ELSE '\x00'::bytea END, '')
+    string_agg(packed, ''), string_agg(int4send(coalesce(length(lenders), 0)), ''), string_agg(lenders, ''),
+    string_agg(CASE WHEN expires_at <= :now THEN '\x01'::bytea ELSE '\x00'::bytea END, '')
 FROM memory_index WHERE tenant_id = :tenant_id AND namespace IN :namespaces AND state < 3;
 
 -- words_of --
--- Read the words of some memories, side by side: docs, lengths, sizes and the words
+-- Read the words of some memories, side by side: docs, lengths, sizes, the words, how many bytes name those that lend
+-- each theirs, and the docs of these
 SELECT string_agg(int8send(doc), ''), string_agg(int4send(own + near), ''), string_agg(int4send(length(packed)), ''),
-    string_agg(packed, '')
+    string_agg(packed, ''), string_agg(int4send(coalesce(length(lenders), 0)), ''), string_agg(lenders, '')
 FROM memory_index WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3;
 
 -- postings --

@@ -24,6 +24,9 @@ class SearchIndex(Protocol):
     def index_again(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index memories that are in the searches under their words of today, and the turns around them, by doc."""
 
+    def is_stale(self, memory: MemoryRecord) -> bool:
+        """Tell whether a memory that an older version has indexed is indexed in another way today."""
+
     def is_out(self, tx: Transaction, doc: int) -> bool:
         """Tell whether a memory is out of the searches already."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.text.indexing import NEIGHBOURS, content_terms, heading_terms
 from engrain.storage.dialects import as_json
@@ -25,6 +25,14 @@ Session = tuple[str, str, str]
 # Turn of a session as the index needs it: turn, doc, speaker, event_time, content, expires_at.
 _Turn = tuple[int, int, "str | None", "datetime", str, "datetime | None"]
 
+
+class WordsAround(NamedTuple):
+    """Words of some turns of a session, by doc, and the docs of those near each that lend it theirs."""
+
+    words: Words
+    lenders: dict[int, list[int]]
+
+
 session_of = attrgetter("tenant_id", "scope", "session")
 _text_of = attrgetter("speaker", "event_time", "content", "expires_at")
 _OFFSETS = [offset for offset in range(-NEIGHBOURS, NEIGHBOURS + 1) if offset != 0]
@@ -39,9 +47,15 @@ def group_by_session(episodes: Iterable[Episode]) -> dict[Session, list[Episode]
     return sessions
 
 
+def find_lent(own: Sequence[bm25.Terms]) -> bm25.Terms:
+    """Find what a turn lends among its own words, as `load_words_around` gives them."""
+    _, begins, _ = own
+    return begins
+
+
 def load_words_around(
     tx: Transaction, changed: Iterable[Episode], *, at_hand: Mapping[int, Episode], now: datetime | None = None
-) -> dict[Session, Words]:
+) -> dict[Session, WordsAround]:
     """Load the words of the turns at most two places from turns that changed, those included; one statement a tenant.
 
     A turn lends its words to those near it unless it was forgotten, or has expired by `now`: by default when the newest
@@ -84,18 +98,30 @@ def _find_stretches(changed: Collection[int]) -> Iterator[tuple[int, int]]:
         yield turns[start] - reach, turns[end - 1] + reach
 
 
-def _collect_words(session: Iterable[_Turn], changed: Collection[int], now: datetime) -> Words:
+def _collect_words(session: Iterable[_Turn], changed: Collection[int], now: datetime) -> WordsAround:
     """Collect the words of the turns near the changed ones of a session, each with those of the live ones near it."""
     near = {turn + offset for turn in changed for offset in (0, *_OFFSETS)}
     owns: dict[int, tuple[int, Sequence[bm25.Terms]]] = {}
-    lent: dict[int, list[bm25.Terms]] = {}
+    lent: dict[int, tuple[list[int], list[bm25.Terms]]] = {}  # by turn: docs, and their words
     for turn, doc, speaker, event_time, content, expires_at in session:
         begins, goes_on = content_terms(content)
         if turn in near:
             owns[doc] = (turn, (heading_terms(speaker, event_time.date()), begins, goes_on))
         if expires_at is None or expires_at > now:
-            lent.setdefault(turn, []).append(begins)
-    return {
-        doc: (own, [terms for offset in _OFFSETS for terms in lent.get(turn + offset, ())])
-        for doc, (turn, own) in owns.items()
-    }
+            if turn in lent:
+                lent[turn][0].append(doc)
+                lent[turn][1].append(begins)
+            else:
+                lent[turn] = [doc], [begins]
+    around = WordsAround({}, {})
+    for doc, (turn, own) in owns.items():
+        lenders: list[int] = []
+        words: list[bm25.Terms] = []
+        for offset in _OFFSETS:
+            if turn + offset in lent:
+                docs, terms = lent[turn + offset]
+                lenders += docs
+                words += terms
+        around.words[doc] = own, words
+        around.lenders[doc] = lenders
+    return around

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
-from engrain.domain.text.indexing import find_expiry, is_searched, own_terms
+from engrain.domain.text.indexing import find_expiry, has_foreign_words, is_searched, own_terms
 from engrain.storage import selection
 from engrain.storage.search.neighbour_words import group_by_session, load_words_around, session_of
 from engrain.storage.sqlite import word_index
@@ -52,11 +52,14 @@ class SqliteIndex:
         around = load_words_around(tx, turns.values(), at_hand=turns)
         for key, of_session in around.items():
             same = next(doc for doc, turn in turns.items() if session_of(turn) == key)
-            namespaces |= dict.fromkeys(of_session, namespaces[same])
-            words |= of_session
+            namespaces |= dict.fromkeys(of_session.words, namespaces[same])
+            words |= of_session.words
         listed = tx.dialect.listed(words)
         indexed = {doc for doc, state, *_ in tx.rows("indexed_lengths", docs=listed) if state != GONE}
         _index_again(tx, namespaces, {doc: found for doc, found in words.items() if doc in indexed})
+
+    def is_stale(self, memory: MemoryRecord) -> bool:
+        return has_foreign_words(memory)
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
         return tx.one("state", doc=doc) == (GONE,)
@@ -81,7 +84,7 @@ class SqliteIndex:
         tx.run("take_out_vectors", docs=listed, change=take_numbers(tx, "change", len(leaving)))
         first_of = {turn.scope: turn for turn in turns}
         numbers = {scope: find_or_add_namespace(tx, turn) for scope, turn in first_of.items()}
-        for (_, scope, _), words in load_words_around(tx, turns, at_hand={}, now=at).items():
+        for (_, scope, _), (words, _) in load_words_around(tx, turns, at_hand={}, now=at).items():
             _index_again(tx, dict.fromkeys(words, numbers[scope]), words)
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
@@ -197,7 +200,7 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
             words[doc] = ([bm25.encode(own_terms(memory))], ())
     last = max(memories)
     for (tenant_id, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
-        near = {doc: found for doc, found in around.items() if doc <= last}
+        near = {doc: found for doc, found in around.words.items() if doc <= last}
         namespaces |= dict.fromkeys(near, numbers[tenant_id, "episode", scope])
         words |= near
     packed = word_index.index_words(tx, namespaces, words, new=memories.keys() - states.keys())

@@ -478,7 +478,7 @@ CREATE TABLE memory_vector_packs (
     bits BLOB NOT NULL -- uint64[words, n]
 );
 CREATE UNIQUE INDEX memory_vector_packs_change ON memory_vector_packs (version, namespace, last_change);
-INSERT INTO alembic_version VALUES ('mem_015');
+INSERT INTO alembic_version VALUES ('mem_016');
 INSERT INTO sequences VALUES ('', 'change', 0);
 INSERT INTO sequences VALUES ('', 'namespace', 0);
 INSERT INTO sequences VALUES ('', 'settled', 0);

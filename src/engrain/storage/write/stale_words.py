@@ -1,4 +1,4 @@
-"""Stale words: the index of memories that were stored before words had the stems of their language, made anew once."""
+"""Stale words: the index of memories whose words an older version stored in another way, made anew once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from engrain.domain.text.indexing import has_foreign_words
 from engrain.storage import selection
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _PAGE = 1_000
 
 
 def index_stale_words(tx: Transaction, new_index: Callable[[], SearchIndex]) -> None:
-    """Index again what has words of other languages than English, with the turns around it; no more is stale then.
+    """Index again what the index of today stores in another way, with the turns around it; no more is stale then.
 
     Reads every memory that was indexed before, a thousand a statement, and writes an entry only where words differ.
     """
@@ -27,9 +26,9 @@ def index_stale_words(tx: Transaction, new_index: Callable[[], SearchIndex]) -> 
         for tenant_id, of_tenant in groupby(rows, itemgetter(0)):
             docs = [doc for _, doc in of_tenant]
             memories = selection.load_docs(tx, docs, [tenant_id])
-            foreign = {doc: memory for doc, memory in memories.items() if has_foreign_words(memory)}
-            if foreign:
-                index = new_index()
-                index.index_again(tx, foreign)
+            index = new_index()
+            stale = {doc: memory for doc, memory in memories.items() if index.is_stale(memory)}
+            if stale:
+                index.index_again(tx, stale)
                 index.finish(tx, tenant_id)
             tx.run("set_fresh", tenant_id=tenant_id, docs=tx.dialect.listed(docs))

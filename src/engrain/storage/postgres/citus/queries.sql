@@ -27,14 +27,15 @@ WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 GROUP BY namespace;
 
 -- write_places --
 -- Write the index entries of memories
-INSERT INTO memory_index (tenant_id, doc, namespace, state, expires_at, own, near, packed)
-SELECT namespaces.tenant_id, new.doc, new.namespace, new.state, new.expires_at, new.own, new.near, new.packed
+INSERT INTO memory_index (tenant_id, doc, namespace, state, expires_at, own, near, packed, lenders)
+SELECT namespaces.tenant_id, new.doc, new.namespace, new.state, new.expires_at, new.own, new.near, new.packed, new.lenders
 FROM namespaces JOIN unnest(
     CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:states AS integer[]), CAST(:ends AS timestamptz[]),
-    CAST(:owns AS integer[]), CAST(:nears AS integer[]), CAST(:packed AS bytea[])
-) AS new (doc, namespace, state, expires_at, own, near, packed) ON new.namespace = namespaces.namespace
+    CAST(:owns AS integer[]), CAST(:nears AS integer[]), CAST(:packed AS bytea[]), CAST(:lenders AS bytea[])
+) AS new (doc, namespace, state, expires_at, own, near, packed, lenders) ON new.namespace = namespaces.namespace
 WHERE namespaces.tenant_id = :tenant_id
-ON CONFLICT (tenant_id, doc) DO UPDATE SET own = excluded.own, near = excluded.near, packed = excluded.packed;
+ON CONFLICT (tenant_id, doc) DO UPDATE SET
+    own = excluded.own, near = excluded.near, packed = excluded.packed, lenders = excluded.lenders;
 
 -- hold_entries --
 -- Lock those of some memories that are searched; answers doc, namespace and words
@@ -43,7 +44,7 @@ WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 ORDER BY doc FOR NO 
 
 -- drop_entries --
 -- Take memories out of the searches that are locked
-UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL
+UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL, lenders = NULL
 WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3;
 
 -- how_many_vectors --
