@@ -24,6 +24,7 @@ def parsed(text, kind=None):
         ("My trainer is Dario.", "Dario is on leave, Yuki trains me now.", "Who is my trainer?"),
         ("The cleaner comes on Mondays.", "She can't do Mondays, only Thursdays.", "When does the cleaner come?"),
         ("I ordered twelve panels.", "Make it fifteen instead of twelve.", "How many panels did I order?"),
+        ("Packages are built with make.", "We've switched from make to just.", "How are packages built?"),
     ],
 )
 def test_one_that_names_what_is_so_no_more_corrects_however_far_it_is_from_the_question(older, newer, query):

@@ -103,6 +103,8 @@ def test_a_question_about_what_no_statement_names_has_less_evidence():
     [
         ("Any allergies?", "I'm allergic to peanuts.", True),  # of one family
         ("What is my salary?", "I earn 61,000 a year.", True),  # of one meaning
+        ("What do I hate?", "I can't stand cinnamon.", True),
+        ("When do I wake up?", "I get up at three.", True),
         ("Where is the internet router?", "The interview went well.", False),
         ("What is Ana's birthday?", "Ana was born in May.", True),
         ("What is Ana's birthday?", "Ana likes jazz.", False),

@@ -40,6 +40,7 @@ _CHANGE = re.compile(
 _DENIAL = r"""\b(?:
     \w+n['\u2019]t|cannot|not|no|never|off|(?:gave|given)\ up|quit|stopped|wrong|instead\ of|rather\ than|only|out\ of
     |dropped|left|retired|died|broke|(?:is|are)\ (?:gone|over|out|on)
+    |from(?=(?:\ \S+){1,3}?\ to\b)
     )\b"""
 _DENIES = re.compile(_DENIAL, re.VERBOSE)
 # What is not so, or no more, stands behind or before a denial.
@@ -70,6 +71,7 @@ _CHANGE_HINTS = frozenset(
 _DENIAL_HINTS = frozenset(
     b"""
     t cannot not no never off up quit stopped wrong instead rather only out dropped left retired died broke gone over on
+    from
     """.split()
 )
 

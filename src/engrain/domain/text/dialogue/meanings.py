@@ -85,7 +85,7 @@ _GROUPS = """
     solve solved fix fixed solution
     define defined declared declare
     like likes love loves loved enjoy favourite favorite prefer prefers fond fan
-    dislike dislikes hate hates hated
+    dislike dislikes hate hates hated stand
     hobby hobbies pastime
     play plays played instrument
     music song songs
@@ -110,7 +110,7 @@ _GROUPS = """
     lawyer attorney solicitor
     study studies studied university
     sleep slept bed
-    wake woke
+    wake woke get up
     owe owed debt loan
     guest guests visitor visit visits
     wedding marry married
