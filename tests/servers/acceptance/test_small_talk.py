@@ -61,6 +61,13 @@ def test_a_query_about_the_user_or_a_speaker_keeps_its_best_hits_in_that_share(a
     assert "## What was said" in block.text
 
 
+def test_a_block_without_evidence_holds_no_questions(aide):
+    aide.observe("When may I have apricots?", session="told", speaker="Ana")
+    block = aide.context("When may I have zucchini?", budget_tokens=500)
+    assert block.evidence == "none"
+    assert "apricots" not in block.text
+
+
 def test_the_floor_is_a_setting(location):
     settings = {"context": {"min_evidence": 0}}
     with Memory.open(location, embedder=WordEmbedder(), clock=Clock(), settings=settings) as memory:

@@ -31,6 +31,7 @@ from engrain.domain.records import Episode, Fact, Hit
 from engrain.domain.requests import Request
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
+from engrain.retrieval.repeats import is_statement
 from engrain.retrieval.search import SearchQuery
 from engrain.retrieval.speakers import list_named
 from engrain.storage.search.matching import list_speakers
@@ -165,7 +166,8 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
 
     All is of one state, except for the reflection, which is cached. With too little evidence for a recipe that has a
     floor the user's standing facts take the place of the hits and the reflection, in a small share of the budget; a
-    query about the user, or somebody who speaks in this memory, keeps its hits there, as other words may answer it.
+    query about the user, or somebody who speaks in this memory, keeps its hits there but for questions, as other words
+    may answer it.
     """
     recipe, chosen, now = request.recipe, parts.settings.context, parts.clock()
     has_reflection = recipe.has("reflection") and not request.times.asks_past and not request.tags
@@ -193,7 +195,8 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
             return BlockSources(hits=hits, recent=recent, reflection=reflection)
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
         profile = load_profile(snapshot, now) if has_profile else ()
-        own = hits if _is_about_people(snapshot, request.query) else ()
+        stated = [hit for hit in hits if is_statement(hit.memory, request.query)]
+        own = stated if _is_about_people(snapshot, request.query) else ()
         return BlockSources(share=chosen.profile_share, profile=profile, hits=own, recent=recent)
 
     question = SearchQuery(
