@@ -11,20 +11,11 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from engrain.storage.rows import column_types, find_record
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _FIELDS = re.compile(r"\b(COLUMNS|VALUES) OF (\w+)")
 _HEADING = re.compile(r"^-- (\w+) --$", re.MULTILINE)
-
-
-def load_sql(package: str, name: str) -> Mapping[str, str]:
-    """Load the statements of one file by name."""
-    return {name: expand(body) for name, body in load_bodies(package, name).items()}
 
 
 def load_bodies(package: str, name: str) -> dict[str, str]:

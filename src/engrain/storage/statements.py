@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,32 @@ from engrain.storage.named_sql import expand, load_bodies
 from engrain.storage.rows import RecordRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Mapping
 
     from engrain.errors import StorageError
     from engrain.storage.dialects import Dialect
+
+
+class SpelledStatements(dict[str, str]):
+    """Statements in a dialect by name, each spelled when it is first asked for: a process runs few of them."""
+
+    def __init__(self, bodies: Mapping[str, str], dialect: Dialect) -> None:
+        """Take the statements as their files have them."""
+        super().__init__()
+        self._bodies = bodies
+        self._dialect = dialect
+
+    def __missing__(self, name: str) -> str:
+        statement = self[name] = self._dialect.statement(expand(self._bodies[name]))
+        return statement
+
+    def replace(self, bodies: Mapping[str, str]) -> SpelledStatements:
+        """Return these with others in the place of some."""
+        return SpelledStatements({**self._bodies, **bodies}, self._dialect)
+
+    def spell_all(self) -> dict[str, str]:
+        """Return every statement, for whoever goes through them."""
+        return {name: self[name] for name in self._bodies}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +43,11 @@ class Statements:
 
     dialect: Dialect
     records: RecordRows
-    named: Mapping[str, str]
+    named: SpelledStatements
     refusal: Callable[[Exception], StorageError | None]  # ours for what one statement may not do; None for what else
     composed: Mapping[str, Callable[..., list[Any]]] = field(
         default_factory=dict
     )  # made of others, and run in its place
-
-
-class _Spelled(Mapping[str, str]):
-    """Statements in a dialect, each spelled when it is first asked for: a process runs few of them."""
-
-    def __init__(self, bodies: Mapping[str, str], dialect: Dialect) -> None:
-        self._bodies = bodies
-        self._dialect = dialect
-        self._spelled: dict[str, str] = {}
-
-    def __getitem__(self, name: str) -> str:
-        statement = self._spelled.get(name)
-        if statement is None:
-            statement = self._spelled[name] = self._dialect.statement(expand(self._bodies[name]))
-        return statement
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._bodies)
-
-    def __len__(self) -> int:
-        return len(self._bodies)
 
 
 def load_statements(
@@ -55,4 +55,4 @@ def load_statements(
 ) -> Statements:
     """Load the statements of a backend: the shared ones in its dialect, and those of its own package."""
     bodies = load_bodies("engrain.storage", "queries.sql") | load_bodies(own_package, "queries.sql")
-    return Statements(dialect, RecordRows(dialect), _Spelled(bodies, dialect), refusal)
+    return Statements(dialect, RecordRows(dialect), SpelledStatements(bodies, dialect), refusal)

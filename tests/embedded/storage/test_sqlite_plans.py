@@ -14,7 +14,7 @@ from engrain.domain.maintenance.retention import Retention
 from engrain.domain.requests import Request
 from engrain.storage.backup.extraction import SqlExtraction
 from engrain.storage.backup.tables import BACKED_UP
-from engrain.storage.named_sql import load_sql
+from engrain.storage.named_sql import load_bodies
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
 from tests.support.new_databases import new_file
@@ -24,8 +24,8 @@ from tests.support.store_calls import LISBON, READS, TEA, TEAM, TRAM, WRITES, fi
 from tests.support.store_samples import axis, conversation, embed_all, put
 from tests.support.stores import SqliteStore
 
-OWN = load_sql("engrain.storage.sqlite", "queries.sql")
-SQL = STATEMENTS.named
+OWN = load_bodies("engrain.storage.sqlite", "queries.sql")
+SQL = STATEMENTS.named.spell_all()
 # Everything but the few rows of the versions of embedders, the handful of sequences, and keys, which are listed whole.
 GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
@@ -292,7 +292,7 @@ def test_every_statement_is_used():
     composed |= {"erase_episodes", "erase_facts", "erase_rules"}
     composed |= {f"set_{kind}_confirmation" for kind in ("fact", "rule")}
     assert [name for name in SQL if f'"{name}"' not in code and name not in composed] == []
-    assert not OWN.keys() & load_sql("engrain.storage", "queries.sql").keys()
+    assert not OWN.keys() & load_bodies("engrain.storage", "queries.sql").keys()
 
 
 def test_putting_one_episode_takes_few_statements_however_many_there_are(store):

@@ -18,7 +18,7 @@ from engrain.portability.record_converter import imported_columns
 from engrain.portability.verification import column_checks
 from engrain.storage.backup.tables import BACKED_UP, TABLES
 from engrain.storage.dialects import SQLITE
-from engrain.storage.named_sql import load_sql
+from engrain.storage.named_sql import expand, load_bodies
 from engrain.storage.rows import KIND_RECORDS, KIND_TABLES, RECORD_HOMES, Rows, column_types, find_record
 from tests.support.sample_records import episode, fact, rule
 
@@ -95,7 +95,8 @@ def test_no_statement_lists_the_columns_of_a_record(package):
 
 
 def test_statements_name_the_columns_of_a_record_by_its_table():
-    statements = load_sql("engrain.storage", "queries.sql")
+    bodies = load_bodies("engrain.storage", "queries.sql")
+    statements = {name: expand(body) for name, body in bodies.items()}
     columns = Rows(find_record("access_keys"), SQLITE).columns
     assert f"SELECT {columns} FROM access_keys" in statements["keys_of"]
     assert ":dedupe_key" in statements["add_job"]

@@ -51,7 +51,7 @@ def test_in_parts_the_suite_holds(test, sizes, ran):
 
         return run
 
-    named = {**CITUS_STATEMENTS.named, **{name: STATEMENTS.named[name] for name in _OF_CLUSTERS}}
+    named = CITUS_STATEMENTS.named.spell_all() | {name: STATEMENTS.named[name] for name in _OF_CLUSTERS}
     composed = {name: noted(name, compose) for name, compose in CITUS_STATEMENTS.composed.items()}
     with fresh_store(**sizes) as store:
         store.store.backend.statements = replace(CITUS_STATEMENTS, named=named, composed=composed)

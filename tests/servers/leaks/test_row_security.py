@@ -305,7 +305,7 @@ def check_named_statements(town):
     ours = town.tenants[0]
     asked = {
         name: bare(statement)
-        for name, statement in STATEMENTS.named.items()
+        for name, statement in STATEMENTS.named.spell_all().items()
         if statement.startswith("SELECT") and name not in _OF_NOBODY and UNWALLED not in statement
     }
     values = _hostile_values(town, ours)

@@ -138,7 +138,8 @@ MADE_BY_HAND = {"alembic_version", "sequences", "memory_words", "memory_vector_p
 def test_an_older_database_is_brought_up_to_date_with_all_that_is_in_it(database, revision):
     written = make_old(database, revision)
     assert {*migrations.table_names(database.name, revision), *MADE_BY_HAND} >= database.columns().keys()
-    written["memory_index"].remove("packed")  # the words of turns are stored anew
+    if database.name == "postgres":
+        written["memory_index"].remove("packed")  # the words of turns are stored anew
     before = contents(database, written)
     assert all(before.values())
     assert database.columns().keys() - written.keys() <= MADE_BY_HAND

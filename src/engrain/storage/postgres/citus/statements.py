@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from engrain.storage.named_sql import load_sql
+from engrain.storage.named_sql import load_bodies
 from engrain.storage.postgres.statements import STATEMENTS
 
 if TYPE_CHECKING:
@@ -176,16 +176,13 @@ def _set_nothing(tx: Transaction) -> _Rows:  # noqa: ARG001
     return []
 
 
-_SHARED = load_sql("engrain.storage", "queries.sql")
+_SHARED = load_bodies("engrain.storage", "queries.sql")
 # Counts of the shared statements: those of PostgreSQL join what one node cannot.
 _COUNTS = {name: _SHARED[name] for name in ("episode_stats", "fact_stats", "episode_counts")}
-_OWN = {
-    name: STATEMENTS.dialect.statement(text)
-    for name, text in {**_COUNTS, **load_sql("engrain.storage.postgres.citus", "queries.sql")}.items()
-}
+_OWN = load_bodies("engrain.storage.postgres.citus", "queries.sql")
 CITUS_STATEMENTS = replace(
     STATEMENTS,
-    named={**STATEMENTS.named, **_OWN},
+    named=STATEMENTS.named.replace(_COUNTS | _OWN),
     dialect=replace(STATEMENTS.dialect, json_rows=""),
     composed={
         "prepare_episode": _prepare_episode,
