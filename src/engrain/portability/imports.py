@@ -113,7 +113,8 @@ def import_file(
         broken.extend(batch.broken[: _MOST_BROKEN - len(broken)])
         broken_count += len(batch.broken)
         memories = batch.memories
-        sessions.update(hash(memory.session) for memory in memories if isinstance(memory, Episode) and memory.session)
+        named = {memory.session for memory in memories if isinstance(memory, Episode)}
+        sessions.update([hash(session) for session in named if session])
         name = next((str(memory.metadata["format"]) for memory in memories if "format" in memory.metadata), name)
         if progress is not None:
             progress(seen)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -79,6 +79,17 @@ class Corpus:
 def encode(terms: Sequence[str]) -> Terms:
     """Look up the codes of terms."""
     return Terms(terms, np.fromiter(map(_CODES.__getitem__, terms), np.uint64, len(terms))) if terms else _NOROWS
+
+
+def encode_all(several: Sequence[Sequence[str]]) -> list[Terms]:
+    """Look up the codes of the terms of many texts, each as `encode` does."""
+    lengths = list(map(len, several))
+    codes = np.fromiter(map(_CODES.__getitem__, chain.from_iterable(several)), np.uint64, sum(lengths))
+    bounds = pairwise(accumulate(lengths, initial=0))
+    return [
+        Terms(terms, codes[start:end]) if terms else _NOROWS
+        for terms, (start, end) in zip(several, bounds, strict=True)
+    ]
 
 
 def pack(own: Sequence[str], near: Sequence[str]) -> IndexedWords:

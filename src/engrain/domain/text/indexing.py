@@ -21,6 +21,7 @@ NEIGHBOURS = 2
 NEIGHBOUR_WORDS = 40
 
 _MOST_CACHED_CHARACTERS = 4_000
+_LEAST_AT_ONCE = 50
 
 # Latin, full-width, Arabic, Armenian, Greek and Ethiopic question marks.
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
@@ -60,6 +61,16 @@ def content_terms(content: str) -> tuple[Terms, Terms]:
     return _cached_terms(content) if len(content) <= _MOST_CACHED_CHARACTERS else _split_content(content)
 
 
+def content_terms_of(contents: Iterable[str]) -> dict[str, tuple[Terms, Terms]]:
+    """Terms of the contents of many turns as `content_terms`, by content; a few are likely to be needed again."""
+    texts = list(contents)
+    if len(texts) < _LEAST_AT_ONCE:
+        return {text: content_terms(text) for text in texts}
+    split = [split_terms(text, NEIGHBOUR_WORDS) for text in texts]
+    encoded = _load_several_encoder()([terms for both in split for terms in both])
+    return dict(zip(texts, zip(encoded[::2], encoded[1::2], strict=True), strict=True))
+
+
 def fact_terms(fact: Fact) -> list[str]:
     """Terms of a fact's own words: subject, predicate, content, and the day of `valid_from` where it is known."""
     day = "" if fact.valid_from is None else _day(fact.valid_from)
@@ -86,6 +97,13 @@ def question_share(content: str) -> float:
     ]
     total = sum(count for count, _ in sentences)
     return sum(count for count, is_question in sentences if is_question) / total if total else 0.0
+
+
+def question_shares(contents: Sequence[str]) -> list[float]:
+    """`question_share` of each of many turns."""
+    if not _has_question_mark(" ".join(contents)):
+        return [0.0] * len(contents)
+    return [question_share(content) if "?" in content or not content.isascii() else 0.0 for content in contents]
 
 
 def _has_question_mark(content: str) -> bool:
@@ -139,6 +157,13 @@ def _load_encoder() -> Callable[[Sequence[str]], Terms]:
     from engrain.domain.text.bm25 import encode  # loads NumPy, which `import engrain` does not
 
     return encode
+
+
+@cache
+def _load_several_encoder() -> Callable[[Sequence[Sequence[str]]], list[Terms]]:
+    from engrain.domain.text.bm25 import encode_all
+
+    return encode_all
 
 
 def _split_content(content: str) -> tuple[Terms, Terms]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engrain.domain.text.indexing import NEIGHBOURS, content_terms, heading_terms
+from engrain.domain.text.indexing import NEIGHBOURS, content_terms_of, heading_terms
 from engrain.storage.dialects import as_json
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Episode
     from engrain.domain.text import bm25
+    from engrain.domain.text.bm25 import Terms
     from engrain.storage.transaction import Transaction
 
 # Own words and those of the neighbours, by doc.
@@ -24,6 +25,7 @@ Words = dict[int, "bm25.Text"]
 Session = tuple[str, str, str]
 # Turn of a session as the index needs it: turn, doc, speaker, event_time, content, expires_at.
 _Turn = tuple[int, int, "str | None", "datetime", str, "datetime | None"]
+_CONTENT: Final = 4
 
 
 class WordsAround(NamedTuple):
@@ -79,11 +81,13 @@ def load_words_around(
         for place, turn, doc, speaker, event_time, content, expires_at in rows:
             ends = None if expires_at is None else moment(expires_at)
             turns[keys[place]].append((turn, doc, speaker, moment(event_time), content, ends))
+    terms = content_terms_of({turn[_CONTENT] for key in sessions for turn in turns[key]})
     return {
         key: _collect_words(
             turns[key],
             {episode.turn for episode in episodes},
-            now or max(episode.created_at for episode in episodes),
+            terms,
+            now or max([episode.created_at for episode in episodes]),
         )
         for key, episodes in sessions.items()
     }
@@ -98,13 +102,15 @@ def _find_stretches(changed: Collection[int]) -> Iterator[tuple[int, int]]:
         yield turns[start] - reach, turns[end - 1] + reach
 
 
-def _collect_words(session: Iterable[_Turn], changed: Collection[int], now: datetime) -> WordsAround:
+def _collect_words(
+    session: Iterable[_Turn], changed: Collection[int], contents: Mapping[str, tuple[Terms, Terms]], now: datetime
+) -> WordsAround:
     """Collect the words of the turns near the changed ones of a session, each with those of the live ones near it."""
     near = {turn + offset for turn in changed for offset in (0, *_OFFSETS)}
     owns: dict[int, tuple[int, Sequence[bm25.Terms]]] = {}
     lent: dict[int, tuple[list[int], list[bm25.Terms]]] = {}  # by turn: docs, and their words
     for turn, doc, speaker, event_time, content, expires_at in session:
-        begins, goes_on = content_terms(content)
+        begins, goes_on = contents[content]
         if turn in near:
             owns[doc] = (turn, (heading_terms(speaker, event_time.date()), begins, goes_on))
         if expires_at is None or expires_at > now:

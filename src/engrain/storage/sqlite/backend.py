@@ -192,7 +192,7 @@ class SqliteBackend:
         return isinstance(snapshot, UnitOfWork) and self._connections.count_changes() != self._changes_before
 
     def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:  # noqa: ARG002  # one row of numbers
-        return sorted(doc for (doc,) in tx.rows("next_docs", count=count))
+        return sorted([doc for (doc,) in tx.rows("next_docs", count=count)])
 
     def new_index(self) -> index.SqliteIndex:
         return self._index

@@ -183,12 +183,9 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
 
     Docs beyond the last of them lend their words and wait for their own turn: they are found by another way until then.
     """
-    numbers: dict[tuple[str, str, str], int] = {}
-    for memory in memories.values():
-        key = (memory.tenant_id, memory.kind, memory.scope)
-        if key not in numbers:
-            numbers[key] = find_or_add_namespace(tx, memory)
-    namespaces = {doc: numbers[memory.tenant_id, memory.kind, memory.scope] for doc, memory in memories.items()}
+    keys = {doc: (memory.tenant_id, type(memory), memory.scope) for doc, memory in memories.items()}
+    numbers = {key: find_or_add_namespace(tx, memories[doc]) for key, doc in {keys[doc]: doc for doc in keys}.items()}
+    namespaces = {doc: numbers[key] for doc, key in keys.items()}
     states = {doc: state for doc, state, *_ in tx.rows("indexed_lengths", docs=tx.dialect.listed(memories))}
     words: Words = {}
     turns: dict[int, Episode] = {}
@@ -201,7 +198,7 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
     last = max(memories)
     for (tenant_id, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
         near = {doc: found for doc, found in around.words.items() if doc <= last}
-        namespaces |= dict.fromkeys(near, numbers[tenant_id, "episode", scope])
+        namespaces |= dict.fromkeys(near, numbers[tenant_id, Episode, scope])
         words |= near
     packed = word_index.index_words(tx, namespaces, words, new=memories.keys() - states.keys())
     tx.run_each(
@@ -211,8 +208,8 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
                 doc,
                 memory.tenant_id,
                 namespaces[doc],
-                _WAITS if is_searched(memory) else GONE,
-                _expiry(tx, memory),
+                _WAITS if type(memory) is Episode or is_searched(memory) else GONE,
+                None if type(memory) is Episode and memory.expires_at is None else _expiry(tx, memory),
                 *packed.pop(doc, _NO_WORDS),
             )
             for doc, memory in memories.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -39,28 +39,17 @@ def index_words(
     Those that are `new` have no earlier ones. Returns the counts to store with the docs.
     """
     packed = dict(zip(words, bm25.pack_all(list(words.values())), strict=True))
-    memories, lengths = Counter(namespaces[doc] for doc in words), Counter[int]()
-    for doc, indexed in packed.items():
-        lengths[namespaces[doc]] += indexed.length
+    memories, lengths = Counter([namespaces[doc] for doc in words]), Counter[int]()
+    for doc, (own, near, _) in packed.items():
+        lengths[namespaces[doc]] += own + near
     before = [doc for doc in words if doc not in new]
     for _, _, namespace, length in tx.rows("indexed_lengths", docs=tx.dialect.listed(before)):
         if length is not None:
             memories[namespace] -= 1
             lengths[namespace] -= length
-    glued: dict[int, dict[int, str]] = defaultdict(dict)
-
-    def glue(namespace: int, side: Sequence[bm25.Terms]) -> str:
-        """Glue terms that neighbours share once."""
-        texts = glued[namespace]
-        for terms in side:
-            if id(terms) not in texts:
-                texts[id(terms)] = _glue(namespace, terms.words)
-        return " ".join([texts[id(terms)] for terms in side])
-
-    tx.run_each(
-        "replace_words",
-        [(doc, glue(namespaces[doc], own), glue(namespaces[doc], near)) for doc, (own, near) in words.items()],
-    )
+    for namespace in memories:
+        of_namespace = {doc: sides for doc, sides in words.items() if namespaces[doc] == namespace}
+        tx.run_each("replace_words", _glue_all(namespace, of_namespace))
     _add_to_totals(tx, memories, lengths)
     return packed
 
@@ -185,6 +174,17 @@ def _build_corpus(where: SearchSpace, postings: candidates.Postings) -> bm25.Cor
 def _add_to_totals(tx: Transaction, memories: Mapping[int, int], words: Mapping[int, int]) -> None:
     for namespace in sorted(memories.keys() | words.keys()):
         tx.run("count_words", namespace=namespace, memories=memories[namespace], words=words[namespace])
+
+
+def _glue_all(namespace: int, words: Words) -> list[tuple[int, str, str]]:
+    """Return docs with their own words and those of their neighbours, glued; what several share is glued once."""
+    several = {id(terms): terms for sides in words.values() for side in sides for terms in side}
+    glued = {key: _glue(namespace, terms.words) for key, terms in several.items()}
+
+    def join(side: Sequence[bm25.Terms]) -> str:
+        return " ".join(map(glued.__getitem__, map(id, side)))
+
+    return [(doc, join(own), join(near)) for doc, (own, near) in words.items()]
 
 
 def _glue(namespace: int, terms: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.records import Episode, Fact
-from engrain.domain.text.indexing import question_share
+from engrain.domain.text.indexing import question_shares
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.entities.subjects import Subject, find_namesakes
@@ -40,9 +40,10 @@ def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, 
     stored = _number_turns(work, new)
     docs = work.backend.number_docs(work, "episode", len(new))
     _add_speakers(work, new)
-    asking = [question_share(episode.content) for episode in new]
+    asking = question_shares([episode.content for episode in new])
     work.add_each(work.statements.records.kinds["episode"], "episodes", stored, doc=docs, asking=asking)
-    created = [(episode.scope, episode.id, events.creation_payload(episode)) for episode in stored]
+    payloads = {episode.session: events.creation_payload(episode) for episode in stored}
+    created = [(episode.scope, episode.id, payloads[episode.session]) for episode in stored]
     work.record_all(events.EPISODE_CREATED, created)
     return dict(zip(docs, stored, strict=True))
 
