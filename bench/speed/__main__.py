@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.speed import installed, operations, report
+from bench.speed import floor, installed, language, operations, report
 from bench.speed.vectors import real
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _SIZES = [1_000, 10_000, 100_000]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each size, the embedder and the install; print the tables."""
     asked = _parser().parse_args(arguments)
+    if asked.floor:
+        print("\n".join(text for size in asked.sizes for text in _floor(size)), flush=True)
+        return 0
     embedder = None if asked.embedder == "none" else asked.embedder
     sizes = {size: _size(size, embedder) for size in asked.sizes}
     print("\n".join(report.by_size(sizes)), flush=True)
@@ -58,7 +61,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there")
     parser.add_argument("--embedder", default="minilm", metavar="NAME", help="the real one, or none (default: minilm)")
+    parser.add_argument("--floor", action="store_true", help="only what the statements of an import take by themselves")
     return parser
+
+
+def _floor(size: int) -> list[str]:
+    with tempfile.TemporaryDirectory(prefix="engrain-bench-") as folder:
+        return list(floor.report(size, *floor.measure(language.talk(size), Path(folder))))
 
 
 def _size_of(text: str) -> int:

@@ -8,9 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bench.speed import installed, language, limits, operations, report
+from bench.speed import floor, installed, language, limits, operations, report
 from bench.speed.stopwatch import FEWEST_CALLS, per_call, total
 from bench.speed.vectors import RandomVectors, RealQuestions
+from engrain import Memory
 from engrain.domain.text.analysis import STOP_WORDS, terms, words
 
 
@@ -201,3 +202,15 @@ def test_an_import_loads_modules_and_takes_time():
     seconds, modules = installed.import_cost("import decimal", repeats=1)
     assert seconds > 0
     assert modules >= 1
+
+
+def test_the_floor_of_an_import_is_its_statements_and_nothing_else(tmp_path):
+    figures, by_statement = floor.measure(said()[:60], tmp_path)
+    assert figures.keys() == {"import_us", "statements_us", "plain_bulk_us"}
+    words_written = [sql for sql in by_statement if "INTO memory_words" in sql]
+    assert len(words_written) == 1
+    with Memory.open(tmp_path / "replay 0.db", embedder="none") as memory:
+        agent = memory.agent("assistant")
+        assert agent.stats().episodes.total == 60
+        assert agent.recall(said()[0].words[0]).hits
+    assert "its statements alone" in "\n".join(floor.report(60, figures, by_statement))
