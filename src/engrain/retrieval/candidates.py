@@ -38,9 +38,10 @@ class Share:
 def explain_rows(shares: Sequence[Share], rows: Sequence[int]) -> list[tuple[Contribution, ...]]:
     """Make the records of the contributions of some candidates, in their order: of each column at once."""
     why: list[list[Contribution]] = [[] for _ in rows]
+    places = np.array(rows, np.intp)  # once: NumPy makes an array of a list at each look-up
     for share in shares:
-        ranks = repeat(None) if share.ranks is None else share.ranks[rows].tolist()
-        columns = (share.is_given[rows].tolist(), ranks, share.raws[rows].tolist(), share.values[rows].tolist())
+        ranks = repeat(None) if share.ranks is None else share.ranks[places].tolist()
+        columns = (share.is_given[places].tolist(), ranks, share.raws[places].tolist(), share.values[places].tolist())
         for of_row, is_given, rank, raw, value in zip(why, *columns, strict=False):
             if is_given:
                 of_row.append(Contribution(channel=share.channel, rank=rank, raw=raw, weight=share.weight, value=value))

@@ -8,8 +8,10 @@ import pytest
 
 from engrain.domain.records import Caller
 from engrain.domain.text import bm25
-from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.search.word_columns import build_columns, merge_columns, search_words
+from engrain.storage.search import candidates
+from engrain.storage.search.namespaces import Namespace, SearchSpace, load_search_space
+from engrain.storage.search.word_columns import build_columns, merge_columns
+from engrain.storage.search.word_search import search_words
 from engrain.storage.sqlite.word_cache import WordCache
 from engrain.storage.write import arrivals
 from tests.support.sample_records import CALLER, LATER, act, episode, fact, request, rule
@@ -91,6 +93,45 @@ def test_merged_columns_hold_what_is_left_of_their_parts():
     }
     assert dict(zip(merged.docs.tolist(), merged.lengths.tolist(), strict=True)).items() <= lengths.items()
     assert len(merged.docs) == sum(np.count_nonzero(~part.outdated) for part in parts)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("narrow", [False, True])
+def test_looking_common_words_up_for_some_rows_alone_changes_no_answer(parts, narrow):
+    """Of 3,000 memories the commonest words are in most, so that rarer ones decide which are worth scoring."""
+    draw = random.Random(5)
+    vocabulary = [f"word{place}" for place in range(400)]
+    shares = [1 / (place + 1.7) for place in range(400)]
+    texts = [[draw.choices(vocabulary, shares, k=8), draw.choices(vocabulary, shares, k=12)] for _ in range(3_000)]
+    rows = [(doc, *bm25.pack(*text)) for doc, text in enumerate(texts, 1)]
+    size = len(rows) // parts
+    columns = [build_columns(rows[start : start + size]) for start in range(0, len(rows), size)]
+    table = bm25.build_table(*zip(*[row[1:] for row in rows], strict=True))
+    where = space_of(memories=len(rows), words=int(table.lengths.sum()))
+    among = draw.sample(range(1, 3_001), 2_000) if narrow else None
+    for _ in range(60):
+        terms = set(draw.choices(vocabulary[:3], k=2) + draw.choices(vocabulary, k=2) + draw.choices(["none"], k=1))
+        postings = {
+            term: (
+                np.array([doc for doc, (own, near) in enumerate(texts, 1) if term in own or term in near], np.int64),
+                np.array([doc for doc, (own, _) in enumerate(texts, 1) if term in own], np.int64),
+            )
+            for term in sorted(terms)
+        }
+        frequencies = {term: len(docs) for term, (docs, _) in postings.items()}
+        corpus = bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
+        chosen = candidates.choose_promising(postings, corpus, 20, among)
+        wanted = candidates.take_best(chosen, table.scores(terms, corpus)[chosen - 1], 20)
+        found = search_words(columns, where, terms, 20, among=among)
+        assert (found.docs.tolist(), found.raws.tolist()) == (wanted.docs.tolist(), wanted.raws.tolist()), terms
+
+
+def space_of(*, memories, words):
+    """A search space of one namespace."""
+    only = Namespace("episode", "aide", 1, memories, words, has_expired=False, has_waiting=False, rewrites=0)
+    return SearchSpace(
+        spaces=(only,), places=(), version=None, dims=None, change=0, indexed=memories, has_unindexed=False
+    )
 
 
 def test_a_count_takes_a_byte_where_that_is_enough():

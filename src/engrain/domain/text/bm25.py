@@ -179,9 +179,9 @@ def penalise(lengths: NDArray[np.int64], corpus: Corpus) -> NDArray[np.float64]:
 
 
 def weigh(
-    idf: float, owns: NDArray[Count], nears: NDArray[Count], penalties: NDArray[np.float64]
+    idf: float | NDArray[np.float64], owns: NDArray[Count], nears: NDArray[Count], penalties: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Weigh one term in memories that hold it so often."""
+    """Weigh one term, or one for each, in memories that hold it so often."""
     frequency = owns + NEAR_WEIGHT * nears
     return np.asarray(idf * frequency * (K1 + 1) / (frequency + penalties), np.float64)
 

@@ -1,9 +1,9 @@
-"""Posting lists of some memories as columns, and their keyword search: the answers of an index without a statement."""
+"""Posting lists of some memories as columns: built, merged, and found by term."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -11,18 +11,15 @@ from engrain.domain.text import bm25
 from engrain.storage.search import candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from engrain.domain.text.bm25 import Count
-    from engrain.storage.search.candidates import RankedDocs
-    from engrain.storage.search.namespaces import SearchSpace
 
     # Of one term: the rows of the memories that hold it, and how often they and their neighbours do.
     Postings: TypeAlias = tuple[NDArray[np.signedinteger], NDArray[Count], NDArray[Count]]
 
-_Number = TypeVar("_Number", bound=np.generic)
 _PLACE_BITS: Final = np.uint64(32)
 _PLACES: Final = np.uint64(2**32 - 1)
 _LARGEST_BYTE: Final = np.iinfo(np.uint8).max
@@ -100,41 +97,6 @@ def build_columns(memories: Sequence[tuple[int, int, int, bytes]]) -> WordColumn
     )
 
 
-def search_words(
-    columns: Sequence[WordColumns],
-    where: SearchSpace,
-    terms: Collection[str],
-    limit: int,
-    *,
-    among: Collection[int] | None,
-) -> RankedDocs:
-    """Find memories that hold any of the terms, by `domain.text.bm25`; best first, ties newest first.
-
-    The arithmetic, the docs that are chosen for it among them, is that of `candidates.choose_promising`, to the bit.
-    """
-    distinct = sorted(set(terms))
-    codes = np.fromiter(map(bm25.code, distinct), np.uint32, len(distinct))
-    postings = [part.find(codes) for part in columns]
-    counts = np.zeros(len(distinct), np.int64)
-    for of_part in postings:
-        counts += [len(rows) for rows, _, _ in of_part]
-    corpus = bm25.Corpus(
-        memories=where.memories, words=where.words, frequencies=dict(zip(distinct, counts.tolist(), strict=True))
-    )
-    idfs = list(map(corpus.idf, distinct))
-    wanted = None if among is None else np.array(sorted(among), np.int64)
-    matches = [_sum_idfs(part, of_part, idfs, wanted) for part, of_part in zip(columns, postings, strict=True)]
-    # As `candidates.choose_promising` does: the best sums, with ties.
-    sums = _join([match.sums for match in matches]) if matches else candidates.NONE.raws
-    count = candidates.count_promising(limit)
-    least = np.partition(sums, -count)[-count] if len(sums) > count else 0.0
-    found = [
-        _score(part, of_part, idfs, match, corpus=corpus, least=least)
-        for part, of_part, match in zip(columns, postings, matches, strict=True)
-    ]
-    return candidates.merge(*found, limit=limit)
-
-
 def merge_columns(columns: Sequence[WordColumns]) -> WordColumns:
     """Merge columns into one, without what is outdated; nothing is sorted, which would take five times as long."""
     codes = np.unique(np.concatenate([part.codes for part in columns]))
@@ -178,65 +140,6 @@ def _count_before(is_wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
     return counts
 
 
-class _Match(NamedTuple):
-    """Rows of some columns that hold any of the terms, ascending, their sums of IDFs, and the place of each there."""
-
-    rows: NDArray[np.signedinteger]
-    sums: NDArray[np.float64]
-    places: NDArray[np.int32]  # by row of the columns; of rows that hold none of the terms any number
-
-
-def _sum_idfs(
-    part: WordColumns, postings: Sequence[Postings], idfs: Sequence[float], among: NDArray[np.int64] | None
-) -> _Match:
-    """Sum the IDFs of each doc's terms as `candidates.sum_idfs` does; only `among` some, which ascend."""
-    is_found = np.zeros(len(part.docs), np.bool_)
-    for rows, _, _ in postings:
-        is_found[rows] = True
-    found = np.flatnonzero(is_found)
-    if among is not None:
-        found = found[candidates.contains(among, part.docs[found])]
-    # One more for those that are not among them.
-    places = np.full(len(part.docs), len(found), np.int32) if among is not None else np.empty(len(part.docs), np.int32)
-    places[found] = np.arange(len(found), dtype=np.int32)
-    sums = np.zeros(len(found) + 1)
-    for (rows, owns, _), idf in zip(postings, idfs, strict=True):
-        at = places[rows]
-        sums[at] += idf * bm25.NEAR_WEIGHT
-        sums[at[owns > 0]] += idf * (1 - bm25.NEAR_WEIGHT)
-    return _Match(found, sums[:-1], places)
-
-
-def _score(
-    part: WordColumns,
-    postings: Sequence[Postings],
-    idfs: Sequence[float],
-    match: _Match,
-    *,
-    corpus: bm25.Corpus,
-    least: float,
-) -> RankedDocs:
-    """Score the rows with at least some sum of IDFs."""
-    chosen = match.sums >= least
-    rows_chosen = match.rows[chosen]
-    # Their places among the chosen; -1 of every other one.
-    places = np.full(len(chosen) + 1, -1, np.int32)
-    places[:-1][chosen] = np.arange(len(rows_chosen), dtype=np.int32)
-    penalties = bm25.penalise(part.lengths[rows_chosen], corpus)
-    totals = np.zeros(len(rows_chosen))
-    for (rows, owns, nears), idf in zip(postings, idfs, strict=True):
-        at = places[match.places[rows]]
-        is_chosen = at >= 0
-        at = at[is_chosen]
-        totals[at] += bm25.weigh(idf, owns[is_chosen], nears[is_chosen], penalties[at])
-    is_scored = totals > 0
-    return candidates.RankedDocs(part.docs[rows_chosen[is_scored]], totals[is_scored])
-
-
 def _narrow(counts: NDArray[np.uint16]) -> NDArray[Count]:
     """Take a byte for each count where that is enough, as nearly always."""
     return counts.astype(np.uint8) if counts.max(initial=0) <= _LARGEST_BYTE else counts
-
-
-def _join(parts: Sequence[NDArray[_Number]]) -> NDArray[_Number]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from engrain.domain.requests import Health
-from engrain.storage.search import candidates, matching, word_columns
+from engrain.storage.search import candidates, matching, word_search
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.search.turn_cache import BYTES_PER_TURN, TurnCache
 from engrain.storage.sqlite import index, schema, vector_packs, word_index
@@ -129,7 +129,7 @@ class SqliteBackend:
 
         def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
             if columns is not None:
-                return word_columns.search_words(columns, where, terms, count, among=among)
+                return word_search.search_words(columns, where, terms, count, among=among)
             return word_index.search_words(snapshot, where, terms, count, among=among, read_all=self._read_all)
 
         only_live = not (where.has_expired or where.has_unindexed)

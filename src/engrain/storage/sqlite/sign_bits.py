@@ -6,7 +6,7 @@ kept by words of 64 dimensions, `uint64[ceil(dims / 64), n]`, so that a scan rea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SCANNED_ROWS: Final = 32_768
 _WEIGHED_ROWS: Final = 2048
 _WEIGHT_BITS: Final = 3
+_WORDS_A_BYTE: Final = 3  # whose bits a byte can count
 
 
 def sign_bits(rows: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.uint64]:
@@ -29,14 +30,16 @@ def agreement(bits: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np
     rows = bits.shape[1]
     total = np.zeros(rows, np.uint16)
     equal = np.empty(min(rows, _SCANNED_ROWS), np.uint64)
-    count = np.empty(len(equal), np.uint8)
+    counts = np.empty((_WORDS_A_BYTE, len(equal)), np.uint8)
     for start in range(0, rows, _SCANNED_ROWS):
         here = slice(start, min(rows, start + _SCANNED_ROWS))
         size = here.stop - start
-        for word, unlike in zip(bits, ~query[:, 0], strict=True):
-            np.bitwise_xor(word[here], unlike, out=equal[:size])
-            np.bitwise_count(equal[:size], out=count[:size])
-            np.add(total[here], count[:size], out=total[here])
+        for first in range(0, len(bits), _WORDS_A_BYTE):
+            words = zip(bits[first : first + _WORDS_A_BYTE], ~query[first:, 0], counts[:, :size], strict=False)
+            for word, unlike, count in words:
+                np.bitwise_xor(word[here], unlike, out=equal[:size])
+                np.bitwise_count(equal[:size], out=count)
+            _add_counts(total[here], counts[: len(bits) - first, :size])
     return total
 
 
@@ -62,10 +65,21 @@ def weighed_agreement(
         for word, target in zip(bits, equal, strict=True):
             word.take(here, out=target, mode="clip")  # any other mode copies
         np.bitwise_xor(equal, unlike, out=equal)
-        for digit, plane in enumerate(planes):
+        sums = total[start : start + len(here)]
+        for plane in reversed(planes):
+            np.left_shift(sums, 1, out=sums)
             np.bitwise_count(np.bitwise_and(equal, plane, out=weighing), out=count)
-            total[start : start + len(here)] += count.sum(axis=0, dtype=np.uint32) << np.uint32(digit)
+            for first in range(0, len(bits), _WORDS_A_BYTE):
+                _add_counts(sums, count[first : first + _WORDS_A_BYTE])
     return total
+
+
+def _add_counts(total: NDArray[Any], counts: NDArray[np.uint8]) -> None:
+    """Add the counts of up to three words to totals; they are overwritten, as bytes add up in a third of the time."""
+    first, *others = counts
+    for other in others:
+        np.add(first, other, out=first)
+    np.add(total, first, out=total)
 
 
 def _packed(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:
