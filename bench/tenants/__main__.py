@@ -21,7 +21,7 @@ from pgvector.psycopg import register_vector
 
 from bench.speed import language
 from bench.speed.vectors import RandomVectors
-from bench.tenants import bare, cached, footprint, scans
+from bench.tenants import bare, cached, client, footprint, scans
 from engrain import Memory
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--cache-mb", type=int, metavar="MB", help="storage.cache_mb of one process over one SQLite file"
     )
     parser.add_argument("--footprint", action="store_true", help="bytes of a memory, and of the log that verbs write")
+    parser.add_argument("--client", action="store_true", help="CPU of the client alone, for the first of the tenants")
     parser.add_argument("--scans", action="store_true", help="ways to compare the vectors of one of the tenants")
     asked = parser.parse_args(arguments)
     if asked.cache_mb is not None:
@@ -59,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{asked.memories:,} memories in {asked.tenants:,} tenants: {asked.memories / seconds:,.0f} a second")
         if asked.footprint:
             footprint.report(memory, url, tenants=asked.tenants, memories=asked.memories, rounds=_QUESTIONS)
+        elif asked.client:
+            client.report(memory, said[:each], questions=_QUESTIONS)
         else:
             _report(_searched(memory, url, said, each))
     return 0
