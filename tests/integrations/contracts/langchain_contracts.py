@@ -87,7 +87,7 @@ def main(location):
         check_documents(memory)
         check_history(memory)
         sys.modules["langchain_contracts"] = sys.modules["__main__"]  # pytest imports this file anew otherwise
-        options = ["-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-W", "ignore", "--rootdir", "."]
+        options = "-q -p no:cacheprovider -p pytest_asyncio.plugin -o asyncio_mode=auto -W ignore --rootdir .".split()
         collected = Plugin()
         with contextlib.redirect_stdout(io.StringIO()):
             code = pytest.main([*options, "--import-mode=importlib", __file__], plugins=[collected])
