@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from dataclasses import replace
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from engrain.verbs import words
 
 
-_LOG = logging.getLogger(__name__)
 _PARTS_OF = attrgetter("parts")
 
 
@@ -68,58 +66,22 @@ class Memory(EventLog):
         ids: Ids | None = None,
     ) -> None:
         """Wire parts of your own; most callers use `Memory.open`."""
-        from engrain import engines
-        from engrain.agent.wiring.buffers import Buffers
-        from engrain.agent.wiring.engines import with_cache, with_meter
-        from engrain.agent.wiring.learner import Learner
-        from engrain.agent.wiring.note_cache import NoteCache
-        from engrain.agent.wiring.parts import Parts
-        from engrain.agent.wiring.usage import KeyUses, References
-        from engrain.agent.wiring.workers import Workers
+        from engrain.agent.wiring.assembly import assemble
+        from engrain.agent.wiring.engines import Engines
         from engrain.config import load
-        from engrain.context.recipes import build_recipes
         from engrain.domain.memories.decay import DecayPolicy
-        from engrain.retrieval import reranking
-        from engrain.retrieval.custom_presets import add_custom, apply_weights
-        from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
-        from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
 
         settings = settings or load()
-        ranking = settings.retrieval
-        shipped = apply_weights(score=ranking.score_weights.to_dict(), hybrid=ranking.hybrid_weights.to_dict())
-        presets = add_custom(ranking.presets, shipped)
-        workers = Workers(max_parallel=settings.llm.max_parallel)
-        checked_embedder = wrap_embedder(embedder)
-        usable, without_vectors = check_compatibility(store, checked_embedder)
-        self._decay_policy = DecayPolicy(**settings.decay.to_dict())
         self._settings = settings
+        self._decay_policy = DecayPolicy(**settings.decay.to_dict())
         self._process = os.getpid()
         self._changing = threading.Lock()
-        self._parts: Parts | None = Parts(
-            store=store,
-            queue=EmbeddingQueue(store, usable),
+        self._parts: Parts | None = assemble(
+            store,
+            Engines(embedder, reranker, name_finder, llm),
             settings=settings,
             clock=clock,
             ids=ids or (fresh_id if clock is utc_now else IdSource(clock)),
-            embedder=with_cache(usable, settings),
-            reranker=reranking.check_reranker(reranker),
-            name_finder=name_finder,
-            llm=with_meter(llm, settings),
-            configured_embedder=checked_embedder,
-            without_vectors=without_vectors,
-            presets=presets,
-            recipes=build_recipes(settings.context.order, settings.context.quotas, settings.context.candidates),
-            count_tokens=engines.token_counter(settings.context.count_tokens),
-            workers=workers,
-            learner=Learner(),
-            references=References(store, workers),
-            key_uses=KeyUses(store, workers),
-            note_cache=NoteCache(
-                settings.notes.cache_entries,
-                ttl_s=settings.notes.cache_ttl_s,
-                tenant_share=settings.notes.tenant_share,
-            ),
-            buffers=Buffers(settings),
         )
 
     @classmethod
@@ -166,30 +128,11 @@ class Memory(EventLog):
             )
         if key is not None or timeout_s is not None:
             raise InvalidInput("key and timeout_s are for the memory of a server; give its https://... as location")
-        from engrain import engines
-        from engrain.agent.wiring.engines import (
-            configured_embedder,
-            configured_llm,
-            configured_reranker,
-            load_settings,
-            with_meter,
-        )
-        from engrain.config import describe_missing_key
-        from engrain.retrieval.embeddings.checked_embedder import wrap_embedder
+        from engrain.agent.wiring.engines import choose_engines, load_settings
         from engrain.storage import open_store
 
         chosen = load_settings(settings, config)
-        if embedder is None and (reason := describe_missing_key(chosen)) is not None:
-            _LOG.warning("the embedder has no key", extra={"embedder": chosen.embedding.model, "reason": reason})
-        if embedder is None or isinstance(embedder, str):
-            embedder = configured_embedder(chosen, embedder)
-        embedder = wrap_embedder(embedder)
-        chosen_llm = with_meter(configured_llm(chosen, llm) if llm is None or isinstance(llm, str) else llm, chosen)
-        if reranker is None or isinstance(reranker, str):
-            reranker = configured_reranker(chosen, reranker, llm=chosen_llm)
-        if name_finder is None or isinstance(name_finder, str):
-            name = chosen.entities.name_finder if name_finder is None else name_finder
-            name_finder = engines.name_finder(name, llm=chosen_llm, timeout_s=chosen.llm.timeout_s)
+        engines = choose_engines(chosen, embedder=embedder, reranker=reranker, name_finder=name_finder, llm=llm)
         store = open_store(
             chosen.db if location is None else location,
             busy_timeout_s=chosen.storage.busy_timeout_s,
@@ -199,16 +142,7 @@ class Memory(EventLog):
             shards={name: url.get_secret_value() for name, url in chosen.storage.shards.items()},
         )
         try:
-            return cls(
-                store,
-                embedder=embedder,
-                reranker=reranker,
-                name_finder=name_finder,
-                llm=chosen_llm,
-                settings=chosen,
-                clock=clock,
-                ids=ids,
-            )
+            return cls(store, **engines._asdict(), settings=chosen, clock=clock, ids=ids)
         except BaseException:
             store.close()
             raise

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engrain.config import key_for, load
+from engrain.config import describe_missing_key, key_for, load
 from engrain.config.tree import Settings
 from engrain.errors import InvalidInput
 
@@ -12,8 +13,48 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from engrain.domain.ports import LLM, Embedder, Reranker
+    from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker
     from engrain.engines.llms.usage_meter import MeteredLLM
+
+_LOG = logging.getLogger(__name__)
+
+
+class Engines(NamedTuple):
+    """The engines of one Memory; None for one that it has not."""
+
+    embedder: Embedder | None
+    reranker: Reranker | None
+    name_finder: NameFinder | None
+    llm: LLM | None
+
+
+def choose_engines(
+    settings: Settings,
+    *,
+    embedder: Embedder | str | None,
+    reranker: Reranker | str | None,
+    name_finder: NameFinder | str | None,
+    llm: LLM | str | None,
+) -> Engines:
+    """Return the engines given, else those that their names or the settings stand for.
+
+    Raises:
+        InvalidInput: no such engine, or a key or command that is none.
+    """
+    from engrain import engines
+    from engrain.retrieval.embeddings.checked_embedder import wrap_embedder
+
+    if embedder is None and (reason := describe_missing_key(settings)) is not None:
+        _LOG.warning("the embedder has no key", extra={"embedder": settings.embedding.model, "reason": reason})
+    if embedder is None or isinstance(embedder, str):
+        embedder = configured_embedder(settings, embedder)
+    llm = with_meter(configured_llm(settings, llm) if llm is None or isinstance(llm, str) else llm, settings)
+    if reranker is None or isinstance(reranker, str):
+        reranker = configured_reranker(settings, reranker, llm=llm)
+    if name_finder is None or isinstance(name_finder, str):
+        name = settings.entities.name_finder if name_finder is None else name_finder
+        name_finder = engines.name_finder(name, llm=llm, timeout_s=settings.llm.timeout_s)
+    return Engines(wrap_embedder(embedder), reranker, name_finder, llm)
 
 
 def configured_embedder(settings: Settings, spec: str | None = None) -> Embedder | None:

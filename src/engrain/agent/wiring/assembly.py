@@ -1,0 +1,62 @@
+"""Assembly: the parts of a Memory, made of a store, its engines and its settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain import engines
+from engrain.agent.wiring.buffers import Buffers
+from engrain.agent.wiring.engines import with_cache, with_meter
+from engrain.agent.wiring.learner import Learner
+from engrain.agent.wiring.note_cache import NoteCache
+from engrain.agent.wiring.parts import Parts
+from engrain.agent.wiring.usage import KeyUses, References
+from engrain.agent.wiring.workers import Workers
+from engrain.context.recipes import build_recipes
+from engrain.retrieval import reranking
+from engrain.retrieval.custom_presets import add_custom, apply_weights
+from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
+from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
+
+if TYPE_CHECKING:
+    from engrain.agent.wiring.engines import Engines
+    from engrain.config.tree import Settings
+    from engrain.domain.ports import Clock, Ids
+    from engrain.storage.store import SqlStore
+
+
+def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clock, ids: Ids) -> Parts:
+    """Wire the parts of one Memory.
+
+    Raises:
+        InvalidInput: a preset, weight or recipe of the settings is none, or a re-ranker is none.
+    """
+    ranking = settings.retrieval
+    shipped = apply_weights(score=ranking.score_weights.to_dict(), hybrid=ranking.hybrid_weights.to_dict())
+    workers = Workers(max_parallel=settings.llm.max_parallel)
+    embedder = wrap_embedder(chosen.embedder)
+    usable, without_vectors = check_compatibility(store, embedder)
+    return Parts(
+        store=store,
+        queue=EmbeddingQueue(store, usable),
+        settings=settings,
+        clock=clock,
+        ids=ids,
+        embedder=with_cache(usable, settings),
+        reranker=reranking.check_reranker(chosen.reranker),
+        name_finder=chosen.name_finder,
+        llm=with_meter(chosen.llm, settings),
+        configured_embedder=embedder,
+        without_vectors=without_vectors,
+        presets=add_custom(ranking.presets, shipped),
+        recipes=build_recipes(settings.context.order, settings.context.quotas, settings.context.candidates),
+        count_tokens=engines.token_counter(settings.context.count_tokens),
+        workers=workers,
+        learner=Learner(),
+        references=References(store, workers),
+        key_uses=KeyUses(store, workers),
+        note_cache=NoteCache(
+            settings.notes.cache_entries, ttl_s=settings.notes.cache_ttl_s, tenant_share=settings.notes.tenant_share
+        ),
+        buffers=Buffers(settings),
+    )
