@@ -54,7 +54,11 @@ class EngrainHost:
             self._ids[step.label] = receipt.episode.id
 
     def ask(self, step: Step) -> Reply:
-        """Recall, and build the block; each of the two may fail for itself."""
+        """Recall, and build the block; each of the two may fail for itself.
+
+        All that was stored has its vectors first: a slow machine would answer a conversation's first questions without.
+        """
+        self._memory.flush()
         agent, settings = self._agent(step), step.settings
         times = _chosen(step, _TIMES)
         narrowed: dict[str, Any] = {name: settings[name] for name in ("since", "until", "preset") if name in settings}

@@ -1,11 +1,16 @@
 """Two scripts for real: one that this memory keeps to in full, and one of the bench's own by its command."""
 
 import json
+import threading
 
 import pytest
 
 from bench.everyday.__main__ import judge_scripts, main
+from bench.everyday.engrain_host import EngrainHost
 from bench.everyday.parsing import parse_script
+from bench.everyday.runner import judge_script
+from bench.everyday.shared_embedder import SharedEmbedder
+from engrain.errors import EngineUnavailable
 
 WHOLE = """title: Everything the host can do
 topic: plain
@@ -94,3 +99,30 @@ def test_a_script_is_shown_as_it_goes(capsys):
     assert "Miso" in shown
     assert "(evidence strong, block of " in shown
     assert "expectations hold" in shown
+
+
+class NeverInTime(SharedEmbedder):
+    """Embeds nothing in the background, as if the machine were too slow for it."""
+
+    def embed(self, texts, *, role):
+        if threading.current_thread().name == "engrain-embedding":
+            raise EngineUnavailable("too slow")
+        return super().embed(texts, role=role)
+
+
+def test_a_question_is_asked_once_all_has_its_vectors(tmp_path):
+    path = tmp_path / "companion" / "slow.txt"
+    path.parent.mkdir()
+    path.write_text(
+        "title: A pet\n"
+        "--- monday 2026-03-02 09:00\n"
+        "topic: plain\n"
+        "Ana: My dog Balu limps.\n"
+        "ask: What is the name of my pet?\n"
+        "    first: Balu\n",
+        encoding="utf-8",
+    )
+    script = parse_script(path)
+    with EngrainHost(script, embedder=NeverInTime()) as host:
+        (verdict,) = judge_script(script, host)
+    assert verdict.problem is None
