@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -23,6 +24,8 @@ from engrain.domain.records import (
 from engrain.errors import Forbidden, InvalidInput
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from engrain.agent.consolidation import Consolidation
     from engrain.agent.entities import Entities
     from engrain.agent.exact.item_store import ItemStore
@@ -141,11 +144,13 @@ class Agent(Conversations):
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
                 something else; nothing was written.
         """
-        from engrain.agent.writes import episodes  # once: a statement like this takes a microsecond
-
-        return episodes.observe(
-            self._parts(),
-            self._caller,
+        parts, caller, episodes = self._parts(), self._caller, _load_episodes()
+        act = new_act(parts, caller)
+        key = None if idempotency_key is None else checks.name(idempotency_key, name="idempotency_key")
+        episode = episodes.new_episode(
+            parts,
+            caller,
+            at=act.at,
             content=content,
             role=role,
             speaker=speaker,
@@ -158,8 +163,10 @@ class Agent(Conversations):
             tool_calls=tool_calls,
             tags=tags,
             metadata=metadata,
-            idempotency_key=idempotency_key,
+            idempotency_key=key,
         )
+        stored: Episode = episodes.store_observed(parts, act, episode, key)
+        return stored
 
     def remember(
         self,
@@ -472,3 +479,11 @@ class Agent(Conversations):
         finally:
             parts.note_cache.drop_agent(self._caller)
             parts.queue.announce()
+
+
+@cache
+def _load_episodes() -> ModuleType:
+    """Load what makes and stores turns, once: an import statement takes as long as four calls, each time it runs."""
+    from engrain.agent.writes import episodes
+
+    return episodes

@@ -88,7 +88,7 @@ class Hooks(View):
         """
         parts, caller = self._parts(), self._caller
         act = Act(caller=caller, at=parts.clock())
-        key = checks.optional_name(idempotency_key, name="idempotency_key")
+        key = None if idempotency_key is None else checks.name(idempotency_key, name="idempotency_key")
         episode = new_episode(
             parts,
             caller,
@@ -104,7 +104,9 @@ class Hooks(View):
             metadata=metadata,
             idempotency_key=key,
         )
-        deliver = fail_open.deliver if checks.flag(durable, name="durable") else fail_open.deliver_soon
+        deliver = (
+            fail_open.deliver if durable is True or checks.flag(durable, name="durable") else fail_open.deliver_soon
+        )
         return deliver(parts, act, episode, key=key)
 
     def recent(self, limit: words.PageLimit = 20) -> RecentTurns:

@@ -9,7 +9,7 @@ from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.wiring.acts import new_act, new_id
 from engrain.agent.wiring.arguments import parse_scope, parse_text
 from engrain.agent.wiring.view import View
-from engrain.agent.writes.memories import store_memory
+from engrain.agent.writes.memories import store_rule
 from engrain.domain import checks, pagination
 from engrain.domain.records import Rule
 from engrain.domain.rules.maturity import Thresholds
@@ -60,7 +60,7 @@ class Rules(View):
             tags=checks.names(tags, name="tag"),
             metadata=checks.metadata(metadata),
         )
-        return store_memory(parts, act, rule, idempotency_key=key)
+        return store_rule(parts, act, rule, idempotency_key=key)
 
     def mark_helpful(self, id_: words.RuleId) -> Rule:
         """Mark that following a rule helped; a rule that often helps is established, and in time proven.

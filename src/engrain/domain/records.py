@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Literal, get_args, overload
+from typing import Any, ClassVar, Literal, get_args, overload
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, Reach, Registered, Scoped
 from engrain.domain.memories.fact_keys import FactKey, fact_key
@@ -113,6 +113,9 @@ class Caller(Reach, Record):
 class Episode(Scoped, Trusted, Lasting, Record):
     """An episode: one turn of a conversation, or one event. Append-only."""
 
+    in_turn: ClassVar[Callable[[Episode, int], Episode]]
+    """Copies it with another turn: every stored episode passes here, and `replace` takes ten times as long."""
+
     id: str
     tenant_id: str = DEFAULT_TENANT
     agent: str
@@ -160,15 +163,11 @@ class Episode(Scoped, Trusted, Lasting, Record):
         """True if it was live at a moment, as far as is known now."""
         return self.created_at <= at and self.is_live(at)
 
-    def in_turn(self, turn: int) -> Episode:
-        """A copy with another turn: every stored episode passes here, and `replace` takes ten times as long."""
-        return _copy_in_turn(self, turn)
-
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, **_record_dict(self), "trust": self.trust}
 
 
-_copy_in_turn: Callable[[Episode, int], Episode] = compile_copy(Episode, "turn")
+Episode.in_turn = compile_copy(Episode, "turn")
 
 
 @assign_fields

@@ -38,9 +38,11 @@ def assign_fields(cls: _Class) -> _Class:
 def compile_copy(cls: type[Any], changed: str) -> Callable[..., Any]:
     """Return a function that copies an object of a frozen dataclass with slots, with another value of one field."""
     body = [f"copy.{field.name} = record.{field.name}" for field in fields(cls) if field.name != changed]
-    values = {"new": object.__new__, "draft": _draft_of(cls), "cls": cls}
+    values = {"__name__": cls.__module__, "new": object.__new__, "draft": _draft_of(cls), "cls": cls}
     lines = ["copy = new(draft)", *body, f"copy.{changed} = value", "copy.__class__ = cls", "return copy"]
-    return compile_function("copy(record, value)", lines, values)
+    copy = compile_function("copy(record, value)", lines, values)
+    copy.__doc__ = f"Return a copy with another {changed}."
+    return copy
 
 
 def _draft_of(cls: type[Any]) -> type[Any]:

@@ -304,10 +304,6 @@ WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 UPDATE rules SET metadata = given.value -> 1, invalidated_at = :at FROM EACH :rows AS given
 WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 
--- add_event --
--- Add an event of a memory
-INSERT INTO memory_events (COLUMNS OF memory_events) VALUES (VALUES OF memory_events);
-
 -- add_events --
 -- Add an event of one type for each of some memories: ids of the events, scopes and ids of the memories, and payloads
 INSERT INTO memory_events (

@@ -73,6 +73,22 @@ def _column_type(annotation: str) -> ColumnType:
     return _TYPES.get(bare) or _GENERIC_TYPES.get(bare.partition("[")[0], "text")
 
 
+class _Insertions(dict[tuple[str, ...], str]):
+    """Statements that add a row of some columns to a table, each built when it is first asked for."""
+
+    def __init__(self, names: tuple[str, ...], value: str) -> None:
+        super().__init__()
+        self._names = names
+        self._value = value
+
+    def __missing__(self, key: tuple[str, ...]) -> str:
+        table, *more = key
+        columns = [*self._names, *more]
+        bound = ", ".join([self._value] * len(columns))
+        statement = self[key] = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608  # names of the schema
+        return statement
+
+
 class Rows(Generic[RecordT]):
     """Rows of one kind of record in one dialect."""
 
@@ -82,24 +98,13 @@ class Rows(Generic[RecordT]):
         self.names: tuple[str, ...] = tuple(types)
         self.columns = ", ".join(types)
         self._read = attrgetter(*types)
-        self._value = dialect.value
         self._json_rows = dialect.json_rows
         self.values: Callable[[RecordT], list[Any]] = _compile_values(types, dialect)
         """Returns a record's columns as the driver takes them, in their order."""
-        self._insertions: dict[tuple[str, ...], str] = {}
+        self.insertions: Mapping[tuple[str, ...], str] = _Insertions(self.names, dialect.value)
+        """By table and further columns, a statement that adds one row, bound by place to `values` and then to those."""
         self.record: Callable[[Sequence[Any]], RecordT] = _compile_record(record, types, dialect)
         """Returns the record of a row selected as `columns`."""
-
-    def insertion(self, table: str, *more: str) -> str:
-        """Build a statement that adds one row, bound by position to `values` and then to further columns."""
-        key = (table, *more)
-        statement = self._insertions.get(key)
-        if statement is None:
-            columns = [*self.names, *more]
-            bound = ", ".join([self._value] * len(columns))
-            statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608  # names of the schema
-            self._insertions[key] = statement
-        return statement
 
     def insertion_of_json(self, table: str, *more: str) -> str:
         """Build a statement that adds the rows of one `json` value: half the work of one bound for each row.

@@ -139,7 +139,8 @@ class SqlStore:
             return result
 
         caller, is_repeatable = act.caller, getattr(work, "is_repeatable", False)
-        return backend.write(caller.tenant_id, attempt, is_repeatable=is_repeatable, user_id=_user_of(caller, work))
+        user_id = None if getattr(work, "is_for_every_user", False) else caller.user or ""
+        return backend.write(caller.tenant_id, attempt, is_repeatable=is_repeatable, user_id=user_id)
 
     def inspect(
         self,

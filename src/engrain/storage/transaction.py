@@ -123,7 +123,7 @@ class Transaction:
 
     def add(self, rows: Rows[Any], table: str, record: Any, /, **more: Any) -> None:
         """Insert one row of a table: a record, and further columns."""
-        self._run(rows.insertion(table, *more), [*rows.values(record), *more.values()])
+        self._run(rows.insertions[table, *more], [*rows.values(record), *more.values()])
 
     def add_each(self, rows: Rows[Any], table: str, records: Sequence[Any], /, **more: Sequence[Any]) -> None:
         """Insert one row of a table for each record, with further columns, in one statement."""
@@ -133,7 +133,7 @@ class Transaction:
             self.db.execute(rows.insertion_of_json(table, *more), [rows.json(placed, *more)])
         else:
             values = [[*rows.values(record), *columns] for record, columns in placed]
-            self.db.cursor().executemany(rows.insertion(table, *more), values)
+            self.db.cursor().executemany(rows.insertions[table, *more], values)
 
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Return all rows of a statement composed of the schema's own words, in the shared spelling."""

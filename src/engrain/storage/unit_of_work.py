@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE
@@ -233,19 +234,19 @@ class UnitOfWork(Snapshot):
         """Write the event of a new episode, which most events are, in one statement and without a record of it."""
         act = self.act
         self.proof = id_ = self.ids()
-        self.run(
-            "add_event",
-            tenant_id=self.tenant_id,
-            id=id_,
-            event_type=EPISODE_CREATED,
-            scope=episode.scope,
-            actor=self.agent,
-            request_id=act.caller.request_id,
-            memory_id=episode.id,
-            run_id=act.run_id,
-            payload=self.dialect.json({"session": episode.session}),
-            created_at=self.dialect.time(act.at),
+        values = (
+            id_,
+            self.tenant_id,
+            EPISODE_CREATED,
+            episode.scope,
+            self.agent,
+            self.identity.request_id,
+            episode.id,
+            act.run_id,
+            _encode_session(self.dialect.json, episode.session),
+            self.dialect.time(act.at),
         )
+        self._run(self.statements.records.events.insertions["memory_events",], values)  # by the order of its fields
 
     def record_each(self, several: Sequence[Event]) -> None:
         """Write audit events as `record` does, in one statement."""
@@ -270,3 +271,9 @@ class UnitOfWork(Snapshot):
     def has_event(self, id_: str | None) -> bool:
         """Tell whether an audit event is there."""
         return id_ is not None and self.one("has_event", tenant_id=self.tenant_id, id=id_) is not None
+
+
+@lru_cache(maxsize=1_024)
+def _encode_session(encode: Callable[[Any], Any], session: str | None) -> Any:
+    """Encode the payload of an event: turns come from few sessions at a time."""
+    return encode({"session": session})

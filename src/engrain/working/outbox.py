@@ -58,13 +58,20 @@ class Outbox:
         Raises:
             InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored, and was not queued.
         """
+        if not self._waiting:
+            try:
+                return MessageReceipt(episode=store(act, episode, key or episode.id), is_stored=True)
+            except Exception as error:  # noqa: BLE001  # as in `_try`
+                return self._acknowledge(_Message(act, episode, key or episode.id, outcome=error), None)
         own = _Message(act, episode, key or episode.id)
-        why = None
-        if self._waiting:
-            self._push(own)
-            why = self.drain(store)
+        self._push(own)
+        why = self.drain(store)
         if not own.is_queued and not self._waiting:
             _try(own, store)
+        return self._acknowledge(own, why)
+
+    def _acknowledge(self, own: _Message, why: Degraded | None) -> MessageReceipt:
+        """Return the receipt of a message by its outcome, or raise that; `why` others before it could not be stored."""
         match own.outcome:
             case Exception() as error if not fails_open(error):
                 raise error

@@ -77,7 +77,7 @@ def test_a_new_field_is_a_column_that_is_written_and_read():
         **{each.name: getattr(MEMORIES["facts"], each.name) for each in fields(Fact)},
         **{name: OTHERS[type_][0] for name, type_ in more.items()},
     )
-    assert rows.insertion("facts").count("?") == len(fields(Extended))
+    assert rows.insertions["facts",].count("?") == len(fields(Extended))
     assert rows.record(rows.values(extended)) == extended
 
 

@@ -19,7 +19,7 @@ from engrain.errors import EngrainError
 from engrain.verbs.table import by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from opentelemetry.trace import Tracer
 
@@ -67,24 +67,29 @@ def instrument(group: str = "") -> Callable[[_Owner], _Owner]:
     return decorate
 
 
+class _Durations(dict[str, metrics.Durations]):
+    """Durations of one verb by outcome, which begin with its first call."""
+
+    def __init__(self, verb: str, timer: str | None) -> None:
+        super().__init__()
+        self._verb = verb
+        self._timer = timer
+
+    def __missing__(self, outcome: str) -> metrics.Durations:
+        durations = self[outcome] = metrics.durations(
+            "verb_seconds", sum_into=self._timer, verb=self._verb, outcome=outcome
+        )
+        return durations
+
+
 class _Verb:
-    """Durations of one verb by outcome."""
+    """One verb: its durations, and the outcome of its calls."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         row = by_name().get(name)
         self._is_search = row is not None and row.operation == tracing.SEARCH
-        self._timer = None if row is None else row.timer
-        self._durations: dict[str, metrics.Durations] = {}
-
-    def add(self, outcome: str, seconds: float) -> None:
-        """Count one more call with this outcome."""
-        durations = self._durations.get(outcome)
-        if durations is None:
-            durations = self._durations[outcome] = metrics.durations(
-                "verb_seconds", sum_into=self._timer, verb=self.name, outcome=outcome
-            )
-        durations.add(seconds)
+        self.durations: Mapping[str, metrics.Durations] = _Durations(name, None if row is None else row.timer)
 
     def outcome(self, answer: object) -> str:
         """Return `ok`, or `empty` of a search that found no memories; a degraded answer is counted."""
@@ -104,9 +109,9 @@ def _instrumented(work: Callable[..., Any], verb: _Verb) -> Callable[..., Any]:
         try:
             answer = work(self, *arguments, **named)
         except BaseException as error:
-            verb.add(code_of(error), time.perf_counter() - start)
+            verb.durations[code_of(error)].add(time.perf_counter() - start)
             raise
-        verb.add(verb.outcome(answer), time.perf_counter() - start)
+        verb.durations[verb.outcome(answer)].add(time.perf_counter() - start)
         return answer
 
     return call
@@ -129,7 +134,7 @@ def _call_traced(verb: _Verb, tracer: Tracer | None, caller: Caller | None, work
         return answer
     finally:
         seconds = time.perf_counter() - start
-        verb.add(outcome, seconds)
+        verb.durations[outcome].add(seconds)
         _log(verb.name, outcome, seconds, caller)
         CURRENT_VERB.reset(token)
 

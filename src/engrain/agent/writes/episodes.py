@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
-from engrain.agent.wiring.acts import new_act, new_id
+from engrain.agent.wiring.acts import new_id
 from engrain.agent.wiring.arguments import mask_secrets, parse_time
-from engrain.agent.writes.memories import store_memory
+from engrain.agent.writes.memories import store_turn
 from engrain.domain import checks
 from engrain.domain.memories import importance as estimates
 from engrain.domain.records import ROLES, Episode
@@ -18,23 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, Role
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
 
 MOST_TOKENS = 1_000_000_000
-
-
-def observe(parts: Parts, caller: Caller, *, idempotency_key: object, **values: Any) -> Episode:
-    """Store an episode of these values, those of `new_episode`, and start what follows from the first of a session.
-
-    Raises:
-        InvalidInput: a value is refused, or the key was used for something else; nothing was written.
-    """
-    act = new_act(parts, caller)
-    key = None if idempotency_key is None else checks.name(idempotency_key, name="idempotency_key")
-    episode = new_episode(parts, caller, at=act.at, idempotency_key=key, **values)
-    stored = store_memory(parts, act, episode, idempotency_key=key)
-    consolidate_after_switch(parts, caller, stored)
-    return stored
 
 
 def new_episode(  # what a turn is made of
@@ -69,7 +56,7 @@ def new_episode(  # what a turn is made of
     if may_hold_secret(text):
         text = mask_secrets(parts, text)
     return Episode(
-        id=new_id(parts, caller, idempotency_key),
+        id=parts.ids() if idempotency_key is None else new_id(parts, caller, idempotency_key),
         tenant_id=caller.tenant_id,
         agent=caller.agent,
         scope=caller.own_scope,
@@ -77,10 +64,12 @@ def new_episode(  # what a turn is made of
         role=parsed_role,
         speaker=None if speaker is None else checks.name(speaker, name="speaker"),
         content=text,
-        event_time=_parse_event_time(event_time, at),
+        event_time=at if event_time is None else _parse_event_time(event_time, at),
         created_at=at,
         expires_at=None if lifetime is None else at + timedelta(days=lifetime),
-        importance=parse_importance(importance, text, role=parsed_role),
+        importance=estimates.importance_of(text, role=parsed_role)
+        if importance is None
+        else _parse_importance(importance),
         tokens=None if tokens is None else checks.count(tokens, name="tokens", high=MOST_TOKENS),
         model=None if model is None else checks.name(model, name="model"),
         tool_calls=() if tool_calls is None else checks.json_values(tool_calls, name="tool_calls"),
@@ -89,16 +78,24 @@ def new_episode(  # what a turn is made of
     )
 
 
+def store_observed(parts: Parts, act: Act, episode: Episode, key: str | None) -> Episode:
+    """Store an episode as `store_turn` does, and start what follows from the first of a session."""
+    stored = store_turn(parts, act, episode, key)
+    if parts.llm is not None:
+        consolidate_after_switch(parts, act.caller, stored)
+    return stored
+
+
 def _parse_event_time(value: object, at: datetime) -> datetime:
-    if value is None:
-        return at
     if isinstance(value, datetime):  # as `parse_time` takes it
-        return checks.moment(value, name="event_time") or at
+        return value if value.tzinfo is UTC else checks.moment(value, name="event_time") or at
     return parse_time(value, name="event_time", now=at) or at
 
 
-def parse_importance(importance: object, text: str, *, role: Role = "user") -> float:
+def parse_importance(importance: object, text: str) -> float:
     """Return the importance that a caller gives, or else estimate it from the words."""
-    if importance is None:
-        return estimates.importance_of(text, role=role)
-    return checks.number(importance, name="importance", low=0, high=10)
+    return estimates.importance_of(text) if importance is None else _parse_importance(importance)
+
+
+def _parse_importance(value: object) -> float:
+    return checks.number(value, name="importance", low=0, high=10)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
-from engrain.agent.writes.memories import store_memories, store_memory
+from engrain.agent.writes.memories import store_memories, store_turn
 from engrain.domain.faults import describe_fault
 from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_open
@@ -35,7 +36,7 @@ def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None)
     """
     parts.buffers.flush_batches()  # what came before it
     delivered = parts.buffers.outbox.deliver(act, episode, _store_episode(parts), key=key)
-    if delivered.is_stored:
+    if delivered.is_stored and parts.llm is not None:
         consolidate_after_switch(parts, act.caller, delivered.episode)
     return delivered
 
@@ -119,7 +120,7 @@ def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> Rece
 
 def _store_episode(parts: Parts) -> Callable[[Act, Episode, str], Episode]:
     """Return the function by which the outbox stores an episode, which may be stored again under its key."""
-    return lambda act, episode, key: store_memory(parts, act, episode, idempotency_key=key)
+    return partial(store_turn, parts)
 
 
 def _deliver_later(parts: Parts, act: Act, episode: Episode, key: str | None) -> None:

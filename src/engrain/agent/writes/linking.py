@@ -9,7 +9,7 @@ from engrain.agent.reads.lookups import get_memory
 from engrain.agent.wiring.acts import new_act
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.registry import Enrichment, new_names
-from engrain.domain.records import Entity, Fact
+from engrain.domain.records import Entity, Episode, Fact
 from engrain.engines.name_finders.regex import RegexNames
 from engrain.entities import linking, recognition
 from engrain.errors import InvalidInput, NotFound
@@ -41,6 +41,14 @@ def put(work: UnitOfWork, parts: Parts, memories: Sequence[MemoryRecord]) -> lis
         return arrivals.put(work, memories)
     work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
     return mentions.put_with_mentions(work, memories, find_mentioned(work, parts, memories))
+
+
+@repeatable
+def put_turn(work: UnitOfWork, parts: Parts, turn: Episode) -> Episode | None:
+    """Store one episode as `put` does, and return it as stored; None where its id is taken."""
+    if not _may_name(parts, (turn,)):
+        return arrivals.put_turn(work, turn)
+    return next((stored for stored in put(work, parts, [turn]) if isinstance(stored, Episode)), None)
 
 
 def find_mentioned(work: UnitOfWork, parts: Parts, memories: Sequence[MemoryRecord]) -> dict[str, list[str]]:

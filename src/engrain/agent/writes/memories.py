@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import UnitOfWork
 
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
-_Unnamed = TypeVar("_Unnamed", Episode, Rule)  # what is no note, which a cache may hold
 
 
 def default_subject(caller: Caller, *, scope: str, predicate: str, content: str) -> str:
@@ -54,23 +53,34 @@ def new_fact(
     )
 
 
-def store_memory(parts: Parts, act: Act, memory: _Unnamed, *, idempotency_key: str | None = None) -> _Unnamed:
-    """Store an episode or a rule and announce it to the background work.
+def store_turn(parts: Parts, act: Act, turn: Episode, key: str | None) -> Episode:
+    """Store an episode and announce it to the background work.
 
-    Returns it as stored, now or when the key was first used.
+    Returns it as stored, now or when the idempotency key was first used.
 
     Raises:
         InvalidInput: the caller does not see its scope, the key was used for something else, or the source of ids
             repeats itself; nothing was written.
     """
-    for stored in store_memories(parts, act, [memory]):
-        assert isinstance(stored, type(memory))
+    stored = parts.store.write(act, linking.put_turn, parts, turn)
+    parts.queue.announce()
+    if stored is None:
+        return _stored_before(parts, act.caller, turn, key)
+    if parts.buffers.recent is not None:
+        parts.buffers.add_recent([stored])
+    return stored
+
+
+def store_rule(parts: Parts, act: Act, rule: Rule, *, idempotency_key: str | None = None) -> Rule:
+    """Store a rule as `store_turn` does an episode."""
+    for stored in store_memories(parts, act, [rule]):
+        assert isinstance(stored, Rule)
         return stored
-    return _stored_before(parts, act.caller, memory, idempotency_key)
+    return _stored_before(parts, act.caller, rule, idempotency_key)
 
 
 def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | None = None) -> Fact:
-    """Store a fact as `store_memory` does; where its slot has one that says the same, confirm and return that one.
+    """Store a fact as `store_rule` does a rule; where its slot has one that says the same, confirm and return that one.
 
     It says the same where content, period and permanence are alike, and tags and metadata are nothing new.
     """
@@ -157,7 +167,7 @@ def store_conversation(
     """Store the turns of a conversation in one transaction; return them as stored, now or when the key was first used.
 
     Raises:
-        InvalidInput: as `store_memory`; nothing was written.
+        InvalidInput: as `store_turn`; nothing was written.
     """
     stored = parts.store.write(act, _put_conversation, parts, episodes, idempotency_key)
     parts.queue.announce()

@@ -89,7 +89,7 @@ def question_share(content: str) -> float:
 
     A question states little: of two turns with the same words the statement is more often the evidence.
     """
-    if not _has_question_mark(content):
+    if "?" not in content and (content.isascii() or not _has_question_mark(content)):
         return 0.0
     sentences = [
         (len(sentence.split()), sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS))

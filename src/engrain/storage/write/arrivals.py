@@ -44,29 +44,51 @@ def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord
             caller sees and that was there before it, if only in this call.
     """
     match memories:
-        case [Episode() as turn]:  # what an agent's host waits for
-            return _put_turn(work, turn)
+        case [Episode() as turn]:
+            stored = put_turn(work, turn)
+            return [] if stored is None else [stored]
     facts = [memory for memory in memories if isinstance(memory, Fact)]
     if facts:
         work.backend.lock(work, (), facts)
     return _put(work, memories, facts)
 
 
+def put_turn(work: UnitOfWork, turn: Episode) -> Episode | None:
+    """Add one episode, which a host waits for, as `put` does; return it as stored, or None where its id is taken."""
+    caller = work.identity
+    if turn.scope != caller.agent or turn.tenant_id != caller.tenant_id or caller.user is not None:  # else its own
+        _check_reach(work, (turn,))
+    place = {"tenant_id": turn.tenant_id, "scope": turn.scope}
+    session, speaker = turn.session, turn.speaker
+    found = work.one(
+        "prepare_episode",
+        **place,
+        id=turn.id,
+        session=session,
+        speaker=speaker,
+        at=turn.created_at,  # of a server, which takes it as it is
+        waits=turn.consolidation_status == "pending",
+    )
+    if found is None:
+        return None
+    doc, number, knows_speaker, is_reopened = found
+    if doc is None:  # of a server, which numbers none
+        [doc] = work.backend.number_docs(work, "episode", 1)
+    if speaker is not None and not knows_speaker:
+        work.run("add_speaker", **place, speaker=speaker)
+    if is_reopened:
+        work.run("reopen_session", **place, session=session)
+    stored = turn.in_turn(number)
+    rows, asking = work.statements.records.kinds["episode"], question_share(turn.content)
+    work.add(rows, "episodes", stored, doc=doc, asking=asking)
+    work.record_episode(stored)
+    work.index.add(work, {doc: stored})
+    return stored
+
+
 def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Add memories as `put` does, whose slots are locked already."""
     return _put(work, memories, [memory for memory in memories if isinstance(memory, Fact)])
-
-
-def _put_turn(work: UnitOfWork, turn: Episode) -> list[MemoryRecord]:
-    """Add one episode, as `_put` does with several."""
-    _check_reach(work, (turn,))
-    arrived = _arrive(work, turn)
-    if arrived is None:
-        return []
-    doc, stored = arrived
-    work.record_episode(stored)
-    work.index.add(work, {doc: stored})
-    return [stored]
 
 
 def _put(work: UnitOfWork, memories: Sequence[MemoryRecord], facts: Sequence[Fact]) -> list[MemoryRecord]:
@@ -271,39 +293,6 @@ def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
     membership.hold_scopes(work, shared)
     for scope in shared:
         checks.choice(scope, work.caller.scopes, name="scope")
-
-
-def _arrive(work: UnitOfWork, episode: Episode) -> tuple[int, Episode] | None:
-    """Insert one episode; its doc, and itself as stored. None where its id is taken."""
-    place = {"tenant_id": episode.tenant_id, "scope": episode.scope}
-    session, speaker = episode.session, episode.speaker
-    found = work.one(
-        "prepare_episode",
-        **place,
-        id=episode.id,
-        session=session,
-        speaker=speaker,
-        at=work.dialect.time(episode.created_at),
-        waits=episode.consolidation_status == "pending",
-    )
-    if found is None:
-        return None
-    doc, turn, knows_speaker, is_reopened = found
-    if doc is None:  # of a server, which numbers none
-        [doc] = work.backend.number_docs(work, "episode", 1)
-    if speaker is not None and not knows_speaker:
-        work.run("add_speaker", **place, speaker=speaker)
-    if is_reopened:
-        work.run("reopen_session", **place, session=session)
-    stored = episode.in_turn(turn)
-    work.add(
-        work.statements.records.kinds["episode"],
-        "episodes",
-        stored,
-        doc=doc,
-        asking=question_share(episode.content),
-    )
-    return int(doc), stored
 
 
 def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | None:
