@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _CONNECT_S = 5.0
 _SLOW_S = 3_600.0
 _FIRST_PAUSE_S, _MAX_PAUSE_S = 0.05, 2.0
-_MAX_TIMEOUT_S = 86_400.0
 _OK_FROM, _REDIRECT_FROM, _FAULT_FROM, _SERVER_FAULT_FROM = 200, 300, 400, 500
 # Problems after which nothing was done: whatever the request was, it may be sent again.
 _UNDONE = frozenset({"busy", "rate_limited", "request_timeout", "database_busy"})

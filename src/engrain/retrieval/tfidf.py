@@ -67,11 +67,6 @@ class IdfCorpus:
         """The sparse vector of a text: term frequency x idf by term."""
         return {term: share * self.idf(term) for term, share in term_frequencies(tokens).items()}
 
-    def dense_vector(self, tokens: Sequence[str], vocabulary: Sequence[str]) -> list[float]:
-        """The vector of a text along the terms of a vocabulary; other terms are left out."""
-        sparse = self.vector(tokens)
-        return [sparse.get(term, 0.0) for term in vocabulary]
-
 
 def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """The cosine of two sparse vectors; 0 where one of them is zero."""
