@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
+from engrain.domain.memories.turn_columns import NewTurns, Turns, import_metadata, prepare_turns
 from engrain.domain.records import Episode, Fact, Record, Rule
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
@@ -21,23 +22,26 @@ from engrain.portability.formats import (
     ImportedTurn,
     detect,
     read,
+    user_of_record,
 )
-from engrain.portability.record_converter import RecordConverter, user_of_record
 from engrain.storage.transaction import repeatable
-from engrain.storage.write import arrivals
+from engrain.storage.write import arrivals, batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from engrain.domain.ports import Clock
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.text.secrets import SecretPolicy
     from engrain.portability.formats import ImportedRecord
+    from engrain.portability.record_converter import RecordConverter
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import UnitOfWork
 
-_BATCH = 500
+# Twice as many in a transaction write a sixth less of the log: pages of indexes and segments of words change once.
+_BATCH = 1_000
 _BATCH_CHARACTERS = 2_000_000  # a few long messages are a batch, too
 _MOST_BROKEN = 1_000  # listed in a report; a file may be nothing else
 _MOST_ENTITIES = 20_000  # remembered by name; more are looked up again
@@ -86,7 +90,7 @@ def import_file(
     A record of an end user becomes this user's; a caller that acts for a user takes no other's.
 
     An id is derived from its record, so a repeat adds nothing. What was erased since it was exported stays erased, and
-    what only use can earn (maturity, counts, a rule's confidence) begins anew. Each transaction holds a few hundred
+    what only use can earn (maturity, counts, a rule's confidence) begins anew. Each transaction holds up to a thousand
     records: a stopped import leaves whole ones, and a repeat adds the rest. `progress` gets the number of memories
     read. Whatever the size of the file, one batch of it is in memory, and a hash of each session for their number.
 
@@ -106,16 +110,13 @@ def import_file(
         seen += batch.seen
         entities += batch.entities
         erased += batch.erased
-        kinds.update(map(_kind_of, batch.added))
-        kinds.update(batch.exact)
+        kinds.update(batch.added)
         if strict and batch.broken:
             raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
         broken.extend(batch.broken[: _MOST_BROKEN - len(broken)])
         broken_count += len(batch.broken)
-        memories = batch.memories
-        named = {memory.session for memory in memories if isinstance(memory, Episode)}
-        sessions.update([hash(session) for session in named if session])
-        name = next((str(memory.metadata["format"]) for memory in memories if "format" in memory.metadata), name)
+        sessions.update([hash(session) for session in batch.sessions if session])
+        name = batch.format or name
         if progress is not None:
             progress(seen)
     added = sum(kinds.values())
@@ -126,7 +127,7 @@ def import_file(
         added=added,
         present=seen - added,
         erased=erased,
-        kinds=dict(kinds),
+        kinds=dict(+kinds),
         entities=entities,
         broken=tuple(broken),
         broken_count=broken_count,
@@ -142,10 +143,10 @@ class _Batch:
     """Result of the records that were stored together."""
 
     seen: int  # records that are memories, entries of logs or items
-    memories: Sequence[MemoryRecord]
-    added: Sequence[MemoryRecord]
+    sessions: AbstractSet[str | None]  # of turns
+    format: str | None  # that its memories name
+    added: Mapping[str, int]  # how many, by kind
     entities: int  # added to the registry
-    exact: Mapping[str, int]  # entries of logs and items that were added, by kind
     erased: int
     broken: Sequence[Broken]
     known: dict[str, str]  # ids of the entities of the file so far, by name
@@ -161,20 +162,59 @@ def _store_batch(
     secrets: SecretPolicy,
 ) -> _Batch:
     """Store records; with `is_strict` those before the first that is broken."""
-    converter = RecordConverter(work=work, entities=dict(known), secrets=secrets)
-    turns = converter.convert_turns(records)
+    turns = prepare_plain_turns(records, work.act, secrets=secrets)
     if turns is not None:
-        unique = list({turn.id: turn for turn in turns}.values())
         return _Batch(
-            seen=len(turns),
-            memories=unique,
-            added=arrivals.put(work, unique),
+            seen=len(records),
+            sessions=set(turns.sessions),
+            format=turns.metadata.get("format"),
+            added={"episode": batches.insert_turns(work, turns)},
             entities=0,
-            exact={},
             erased=0,
             broken=(),
-            known=converter.entities,
+            known=dict(known),
         )
+    return _store_each(work, records, known, is_strict=is_strict, secrets=secrets)
+
+
+def prepare_plain_turns(records: Sequence[object], act: Act, *, secrets: SecretPolicy) -> NewTurns | None:
+    """Prepare records at once for storage; None where one is more than a plain turn, or has something wrong.
+
+    They refer to nothing, and nothing of the same unit refers to them.
+    """
+    if set(map(type, records)) != {ImportedTurn}:
+        return None
+    columns = dict(zip(ImportedTurn._fields, zip(*records, strict=True), strict=True))
+    metadata, *others = {id(value): value for value in columns["metadata"]}.values()
+    if others or any(columns["title"]) or any(columns["tags"]) or any(columns["fields"]):
+        return None
+    try:
+        turns = Turns(
+            sessions=columns["session"],
+            roles=columns["role"],
+            speakers=columns["speaker"],
+            contents=columns["content"],
+            event_times=columns["event_time"],
+            source_ids=columns["source_id"],
+            metadata=import_metadata(metadata),
+        )
+        return prepare_turns(turns, act, secrets=secrets)
+    except InvalidInput:
+        return None
+
+
+def _store_each(
+    work: UnitOfWork,
+    records: Sequence[ImportedRecord | BrokenRecord],
+    known: Mapping[str, str],
+    *,
+    is_strict: bool,
+    secrets: SecretPolicy,
+) -> _Batch:
+    """Store records of any kind, each converted by itself."""
+    from engrain.portability.record_converter import RecordConverter  # few imports need it, with all that it loads
+
+    converter = RecordConverter(work=work, entities=dict(known), secrets=secrets)
     converter.find_erased(records)
     results: list[MemoryRecord | bool | Broken] = []
     alive = [record for record in records if not converter.is_erased(record)]
@@ -193,10 +233,10 @@ def _store_batch(
     of_kind = Counter(kind for kind, is_new in exact if is_new)
     return _Batch(
         seen=len(converted) + len(exact),
-        memories=memories,
-        added=arrivals.put(work, memories),
+        sessions={memory.session for memory in memories if isinstance(memory, Episode)},
+        format=next((str(memory.metadata["format"]) for memory in memories if "format" in memory.metadata), None),
+        added=of_kind + Counter(map(_kind_of, arrivals.put(work, memories))),
         entities=sum(result is True for result in results) - of_kind.total(),
-        exact=of_kind,
         erased=len(records) - len(alive),
         broken=[result for result in results if isinstance(result, Broken)],
         known=dict(list(converter.entities.items())[-_MOST_ENTITIES:]),

@@ -16,8 +16,7 @@ from engrain.domain.ids import derived_id, is_id, moment_of
 from engrain.domain.items import MOST_TTL_S, StoredItem, check_address, parse_fields, parse_namespace
 from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.memories import importance
-from engrain.domain.memories.trust import TRUST, lowest_trust, read_trust, with_trust
-from engrain.domain.memories.turn_columns import Turns, build_episodes
+from engrain.domain.memories.turn_columns import import_metadata
 from engrain.domain.records import (
     DECAY_RATES,
     RULE_CONFIDENCE,
@@ -39,6 +38,7 @@ from engrain.portability.formats import (
     ImportedLogEntry,
     ImportedRule,
     ImportedTurn,
+    user_of_record,
 )
 from engrain.storage import selection
 from engrain.storage.entities import lookup, registry
@@ -46,7 +46,7 @@ from engrain.storage.exact import items, logs
 from engrain.storage.rows import KIND_RECORDS, column_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from engrain.domain.records import Caller, Kind
@@ -104,31 +104,6 @@ class RecordConverter:
                 memory = self._rule(record)
         self.pending.add(memory.id)
         return memory
-
-    def convert_turns(self, records: Sequence[object]) -> list[Episode] | None:
-        """Convert records at once as `convert` does; None where one is more than a plain turn, or has something wrong.
-
-        They refer to nothing, and nothing of the same unit refers to them.
-        """
-        if set(map(type, records)) != {ImportedTurn}:
-            return None
-        columns = dict(zip(ImportedTurn._fields, zip(*records, strict=True), strict=True))
-        metadata, *others = {id(value): value for value in columns["metadata"]}.values()
-        if others or any(columns["title"]) or any(columns["tags"]) or any(columns["fields"]):
-            return None
-        turns = Turns(
-            sessions=columns["session"],
-            roles=columns["role"],
-            speakers=columns["speaker"],
-            contents=columns["content"],
-            event_times=columns["event_time"],
-            source_ids=columns["source_id"],
-            metadata=_as_imported(metadata),
-        )
-        try:
-            return build_episodes(turns, self.act, secrets=self.secrets)
-        except InvalidInput:
-            return None
 
     def add_log_entry(self, record: ImportedLogEntry) -> bool:
         """Add an entry to its log, begun if it is missing; returns whether it was added.
@@ -275,9 +250,9 @@ class RecordConverter:
     def _metadata(self, turn: ImportedTurn) -> Mapping[str, Any]:
         """Return the metadata of an imported turn; those that many turns have in common are checked once."""
         if turn.title:
-            return _as_imported({**turn.metadata, "title": turn.title})
+            return import_metadata({**turn.metadata, "title": turn.title})
         if turn.metadata is not self.plain[0]:
-            self.plain = turn.metadata, _as_imported(turn.metadata)
+            self.plain = turn.metadata, import_metadata(turn.metadata)
         return self.plain[1]
 
     def _fact(self, statement: ImportedFact) -> Fact:
@@ -311,7 +286,7 @@ class RecordConverter:
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
             last_confirmed_at=min(statement.confirmed_at or created_at, self.act.at),
             tags=checks.names(statement.tags, name="tag"),
-            metadata=_as_imported(statement.metadata),
+            metadata=import_metadata(statement.metadata),
             **{**derived, **given},
         )
 
@@ -331,7 +306,7 @@ class RecordConverter:
             created_at=created_at,
             last_confirmed_at=min(confirmed_at, self.act.at),
             tags=checks.names(rule.tags, name="tag"),
-            metadata=_as_imported(rule.metadata),
+            metadata=import_metadata(rule.metadata),
             **given,
         )
 
@@ -367,31 +342,10 @@ class RecordConverter:
         return sorted(unmerged, key=lambda entity: (entity.canonical_name != name, entity.id))
 
 
-def _as_imported(metadata: object) -> Mapping[str, Any]:
-    """The metadata of a memory that is trusted as what a file says, or less if it says so itself."""
-    if metadata == {}:
-        return {TRUST: "import"}
-    checked = checks.metadata(metadata)
-    if TRUST not in checked:
-        return {**checked, TRUST: "import"}
-    return with_trust(checked, lowest_trust(("import", read_trust(checked))))
-
-
 def _exported_id(fields: Mapping[str, object]) -> str | None:
     """The id that a memory had when it was exported."""
     had = fields.get("id")
     return had if isinstance(had, str) and is_id(had) else None
-
-
-def user_of_record(record: object) -> str | None:
-    """Return the end user whose memory a record is, where its source says so."""
-    if type(record) is ImportedTurn:  # most are, and a look for what is not there takes as long as all of this
-        user = record.fields.get("user_id")
-        return user if isinstance(user, str) else None
-    user = getattr(record, "user", None)
-    if user is None:
-        user = getattr(record, "fields", {}).get("user_id")
-    return user if isinstance(user, str) else None
 
 
 def _check_user(record: object, caller: Caller) -> None:
@@ -442,7 +396,7 @@ def _parse_object(text: str, *, name: str) -> str:
 
 
 _STORED = ImportedTurn | ImportedFact | ImportedRule | ImportedLogEntry | ImportedItem  # what leaves a tombstone
-_MOST_UNDATED = 1_000  # twice what one unit stores
+_MOST_UNDATED = 2_000  # twice what one unit stores
 # Columns that belong to the importing agent, refer to others, or depend on them.
 _OWN = frozenset(
     "id session role speaker content created_at subject predicate valid_from valid_to supersedes_id source_episode_id "

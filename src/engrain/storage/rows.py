@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
 from functools import cached_property
 from importlib import import_module
+from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -15,7 +16,7 @@ from engrain.domain.slots import compile_function
 from engrain.storage.dialects import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from engrain.domain.access.keys import AccessKey
     from engrain.domain.rules.maturity import Application
@@ -103,6 +104,7 @@ class Rows(Generic[RecordT]):
         """Returns a record's columns as the driver takes them, in their order."""
         self.insertions: Mapping[tuple[str, ...], str] = _Insertions(self.names, dialect.value)
         """By table and further columns, a statement that adds one row, bound by place to `values` and then to those."""
+        self._encoders = {name: encoder for name, type_ in types.items() if (encoder := _encoder(type_, dialect))}
         self.record: Callable[[Sequence[Any]], RecordT] = _compile_record(record, types, dialect)
         """Returns the record of a row selected as `columns`."""
 
@@ -119,6 +121,20 @@ class Rows(Generic[RecordT]):
         """Encode records and their further columns as a list of objects."""
         names = (*self.names, *more)
         return _encode([dict(zip(names, (*self._read(record), *columns), strict=True)) for record, columns in records])
+
+    def values_like(self, sample: RecordT, columns: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+        """Yield the `values` of records that are as a sample but for some columns, and then further columns."""
+        of_sample = {name: repeat(value) for name, value in zip(self.names, self.values(sample), strict=True)}
+        encoders = self._encoders
+        given = {name: map(encoders[name], c) if name in encoders else c for name, c in columns.items()}
+        return zip(*(of_sample | given).values(), strict=False)  # a sample's values have no end
+
+    def json_like(self, sample: RecordT, columns: Mapping[str, Iterable[Any]]) -> str:
+        """Encode such records as `json`."""
+        of_sample = dict(zip(self.names, self._read(sample), strict=True))
+        return _encode(
+            [of_sample | dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        )
 
 
 class RecordRows:

@@ -135,6 +135,14 @@ class Transaction:
             values = [[*rows.values(record), *columns] for record, columns in placed]
             self.db.cursor().executemany(rows.insertions[table, *more], values)
 
+    def add_like(self, rows: Rows[Any], table: str, sample: Any, /, **columns: Sequence[Any]) -> None:
+        """Insert one row of a table for each of records that are as a sample but for some columns, and further ones."""
+        more = [name for name in columns if name not in rows.names]
+        if self.dialect.json_rows:
+            self.db.execute(rows.insertion_of_json(table, *more), [rows.json_like(sample, columns)])
+        else:
+            self.db.cursor().executemany(rows.insertions[table, *more], rows.values_like(sample, columns))
+
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Return all rows of a statement composed of the schema's own words, in the shared spelling."""
         return self.start_ask(statement, values)()

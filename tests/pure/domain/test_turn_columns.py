@@ -16,6 +16,7 @@ from engrain.domain.records import ROLES
 from engrain.domain.text.secrets import apply_policy, apply_policy_to_all
 from engrain.errors import InvalidInput
 from engrain.portability.formats import ImportedTurn
+from engrain.portability.imports import prepare_plain_turns
 from engrain.portability.record_converter import RecordConverter
 from tests.support.sample_records import act
 
@@ -111,4 +112,5 @@ def test_turns_are_converted_at_once_as_each_is(turns):
         expected = [converter.convert(turn) for turn in turns]
     except InvalidInput:
         expected = None
-    assert converter.convert_turns(turns) == expected
+    prepared = prepare_plain_turns(turns, converter.act, secrets=converter.secrets)
+    assert (prepared and prepared.build([0] * len(turns))) == expected

@@ -28,7 +28,7 @@ VERBS = {
 # Of these, 10 decide whose memory a turn is, and 4 whether it holds a secret.
 MOST_CALLS = {"observe": 97, "message": 100}
 # Of a turn among many of an imported file, from its line to its words; one says how far a file is trusted.
-MOST_CALLS_IN_BULK = 75
+MOST_CALLS_IN_BULK = 53
 
 
 @contextmanager

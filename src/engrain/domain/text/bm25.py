@@ -109,16 +109,13 @@ def pack_all(memories: Sequence[Text]) -> list[IndexedWords]:
     words = np.concatenate([_NO_CODES, *codes]) << 1 | place >> 1 << 33 | place & 1
     words.sort()
     firsts = np.flatnonzero(_differ(words))
-    counts = np.minimum(np.diff(firsts, append=len(words)), MOST)
-    distinct, is_near = words[firsts] >> 1, (words[firsts] & 1).astype(np.bool_)
-    is_row = _differ(distinct)
-    row = np.cumsum(is_row) - 1
-    rows = np.zeros(np.count_nonzero(is_row), ROW)
-    rows["term"][row] = distinct & _LARGEST_CODE
-    rows["own"][row[~is_near]] = counts[~is_near]
-    rows["near"][row[is_near]] = counts[is_near]
-    packed = rows.tobytes()
-    ends = ROW.itemsize * np.searchsorted(distinct[is_row] >> 32, np.arange(len(memories)), side="right")
+    counts = np.minimum(np.diff(firsts, append=len(words)), MOST).astype(np.uint64)
+    distinct, is_near = words[firsts] >> 1, words[firsts] & 1
+    # A row as one number, from its lowest bits: its code, how often the memory holds it, and how often its neighbours.
+    row = np.flatnonzero(_differ(distinct))
+    sums = np.add.reduceat(counts << (is_near << 4) + 32, row) if len(row) else _NO_CODES
+    packed = (distinct[row] & _LARGEST_CODE | sums).astype("<u8").tobytes()
+    ends = ROW.itemsize * np.searchsorted(distinct[row] >> 32, np.arange(len(memories)), side="right")
     totals = np.bincount(side, lengths, 2 * len(memories)).astype(np.int64).tolist()
     return [
         IndexedWords(own, near, packed[start:end])

@@ -38,6 +38,7 @@ from engrain.portability.formats.records import (
     ImportedTurn,
     Layout,
     Role,
+    user_of_record,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ __all__ = [
     "Role",
     "detect",
     "read",
+    "user_of_record",
 ]
 
 FORMATS: Mapping[str, Format] = MappingProxyType(

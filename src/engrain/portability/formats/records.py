@@ -140,6 +140,17 @@ ImportedRecord: TypeAlias = (
 """The kinds of imported records."""
 
 
+def user_of_record(record: object) -> str | None:
+    """Return the end user whose memory a record is, where its source says so."""
+    if type(record) is ImportedTurn:  # most are, and a look for what is not there takes as long as all of this
+        user = record.fields.get("user_id")
+        return user if isinstance(user, str) else None
+    user = getattr(record, "user", None)
+    if user is None:
+        user = getattr(record, "fields", {}).get("user_id")
+    return user if isinstance(user, str) else None
+
+
 class Page(NamedTuple):
     """Some JSON values of a file in a row, with their numbers, from 1."""
 

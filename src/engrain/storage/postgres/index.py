@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Kind
     from engrain.storage.postgres.planner_statistics import PlannerStatistics
+    from engrain.storage.search.index import StoredTurns
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
@@ -62,6 +63,10 @@ class PostgresIndex:
         self.index_again(tx, memories)
         if self._growth is not None:
             self._growth.note(tx, len(memories))
+
+    def add_turns(self, tx: Transaction, stored: StoredTurns) -> None:
+        """Index new turns, and those around them anew."""
+        self.add(tx, stored.build())
 
     def index_again(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index memories, new or not, and the turns around them."""

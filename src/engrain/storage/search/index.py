@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from engrain.domain.memories.turn_columns import NewTurns
     from engrain.domain.records import Episode, MemoryRecord
     from engrain.storage.transaction import Transaction
+
+
+class StoredTurns(NamedTuple):
+    """New turns as they were stored: their docs, ascending, and their numbers in their sessions."""
+
+    turns: NewTurns
+    docs: Sequence[int]
+    numbers: Sequence[int]
+
+    def choose(self, positions: Sequence[int]) -> StoredTurns:
+        """Return the turns at some positions."""
+        docs, numbers = (
+            [self.docs[position] for position in positions],
+            [self.numbers[position] for position in positions],
+        )
+        return StoredTurns(self.turns.choose(positions), docs, numbers)
+
+    def build(self) -> dict[int, Episode]:
+        """Build the episodes, by doc."""
+        return dict(zip(self.docs, self.turns.build(self.numbers), strict=True))
 
 
 class SearchIndex(Protocol):
@@ -17,6 +38,9 @@ class SearchIndex(Protocol):
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories, by doc, at once or by the next `flush_index`."""
+
+    def add_turns(self, tx: Transaction, stored: StoredTurns) -> None:
+        """Index new turns as `add`."""
 
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories by the next `Backend.index_all`, or at once where nothing is left for later."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import Episode
     from engrain.domain.text import bm25
     from engrain.domain.text.bm25 import Terms
+    from engrain.storage.search.index import StoredTurns
     from engrain.storage.transaction import Transaction
 
 # Own words and those of the neighbours, by doc.
@@ -91,6 +92,42 @@ def load_words_around(
         )
         for key, episodes in sessions.items()
     }
+
+
+def load_words_of_turns(tx: Transaction, stored: StoredTurns) -> Words:
+    """Load the words of new turns, and of those before them to which they lend theirs, as `load_words_around` does."""
+    turns, docs = stored.turns, stored.docs
+    terms = content_terms_of(set(turns.contents))
+    texts = zip(turns.speakers, turns.event_times, turns.contents, strict=True)
+    owns = [(heading_terms(speaker, at.date()), *terms[content]) for speaker, at, content in texts]
+    words: Words = {}
+    continued: list[list[int]] = []  # where sessions go on that have turns already
+    for session, positions in _group_positions(turns.sessions).items():
+        if session is None:
+            words |= {docs[position]: (owns[position], ()) for position in positions}
+            continue
+        lent = [find_lent(owns[position]) for position in positions]
+        for at, position in enumerate(positions):
+            words[docs[position]] = (
+                owns[position],
+                lent[max(at - NEIGHBOURS, 0) : at] + lent[at + 1 : at + 1 + NEIGHBOURS],
+            )
+        if stored.numbers[positions[0]] > 1:
+            continued.append(positions[: 2 * NEIGHBOURS + 1])
+    if continued:
+        at_hand = stored.choose(sorted(chain.from_iterable(continued))).build()
+        for around in load_words_around(
+            tx, [at_hand[docs[first]] for first, *_ in continued], at_hand=at_hand
+        ).values():
+            words |= around.words
+    return words
+
+
+def _group_positions(sessions: Sequence[str | None]) -> dict[str | None, list[int]]:
+    positions: dict[str | None, list[int]] = {session: [] for session in sessions}
+    for position, session in enumerate(sessions):
+        positions[session].append(position)
+    return positions
 
 
 def _find_stretches(changed: Collection[int]) -> Iterator[tuple[int, int]]:

@@ -192,7 +192,8 @@ class SqliteBackend:
         return isinstance(snapshot, UnitOfWork) and self._connections.count_changes() != self._changes_before
 
     def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:  # noqa: ARG002  # one row of numbers
-        return sorted([doc for (doc,) in tx.rows("next_docs", count=count)])
+        [(first,)] = tx.rows("next_doc")
+        return list(range(first, first + count))
 
     def new_index(self) -> index.SqliteIndex:
         return self._index

@@ -8,7 +8,12 @@ from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import find_expiry, has_foreign_words, is_searched, own_terms
 from engrain.storage import selection
-from engrain.storage.search.neighbour_words import group_by_session, load_words_around, session_of
+from engrain.storage.search.neighbour_words import (
+    group_by_session,
+    load_words_around,
+    load_words_of_turns,
+    session_of,
+)
 from engrain.storage.sqlite import word_index
 from engrain.storage.sqlite.word_index import GONE
 
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from engrain.storage.search.index import StoredTurns
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
@@ -36,6 +42,12 @@ class SqliteIndex:
                 return
             case _:
                 index_all(tx, memories)
+
+    def add_turns(self, tx: Transaction, stored: StoredTurns) -> None:
+        if len(stored.docs) > 1 and tx.one("is_indexed_before", doc=stored.docs[0]) == (1,):
+            _index_turns(tx, stored)
+        else:
+            self.add(tx, stored.build())
 
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """A session is indexed once when it is whole."""
@@ -121,7 +133,10 @@ def take_numbers(tx: Transaction, name: str, count: int) -> int:
 
 def find_or_add_namespace(tx: Transaction, memory: MemoryRecord) -> int:
     """Return the number of the memory's (tenant, kind, scope), reserved on first use."""
-    key = {"tenant_id": memory.tenant_id, "kind": memory.kind, "scope": memory.scope}
+    return _find_or_add_namespace(tx, tenant_id=memory.tenant_id, kind=memory.kind, scope=memory.scope)
+
+
+def _find_or_add_namespace(tx: Transaction, **key: str) -> int:
     found = tx.one("find_namespace", **key)
     if found is not None:
         return int(found[0])
@@ -216,6 +231,29 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         ],
     )
     _set_terms(tx, packed)
+
+
+def _index_turns(tx: Transaction, stored: StoredTurns) -> None:
+    """Index new turns, which are all that is not indexed, as `index_batch` does, by columns."""
+    turns, docs = stored.turns, stored.docs
+    tenant_id, at = turns.act.caller.tenant_id, tx.dialect.time(turns.act.at)
+    last_turns = dict(zip(turns.sessions, stored.numbers, strict=True))
+    last_turns.pop(None, None)
+    key = {"tenant_id": tenant_id, "scope": turns.scope}
+    tx.run_each(
+        "record_session",
+        [
+            {**key, "session": session, "last_turn": last_turn, "first_seen_at": at, "waits": True}
+            for session, last_turn in sorted(last_turns.items())
+        ],
+    )
+    namespace = _find_or_add_namespace(tx, **key, kind="episode")
+    words = load_words_of_turns(tx, stored)
+    packed = word_index.index_words(tx, dict.fromkeys(words, namespace), words, new=set(docs))
+    rows = ((doc, tenant_id, namespace, _WAITS, None, *packed.pop(doc)) for doc in docs)
+    tx.run_each("write_entries", rows)
+    _set_terms(tx, packed)
+    tx.run("set_indexed", doc=docs[-1])
 
 
 def _index_again(tx: Transaction, namespaces: Mapping[int, int], words: Words) -> None:

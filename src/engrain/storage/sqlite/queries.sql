@@ -62,18 +62,14 @@ WHERE NOT EXISTS (SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND id = :
     AND NOT EXISTS (SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id)
     AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id);
 
--- next_docs --
--- Number the next docs
-WITH RECURSIVE docs (doc, count) AS (
-    SELECT 1 + max(
-        ifnull((SELECT max(doc) FROM episodes), 0),
-        ifnull((SELECT max(doc) FROM facts), 0),
-        ifnull((SELECT max(doc) FROM rules), 0),
-        ifnull((SELECT max(doc) FROM memory_index), 0)
-    ), 1
-    UNION ALL SELECT doc + 1, count + 1 FROM docs WHERE count < :count
-)
-SELECT doc FROM docs;
+-- next_doc --
+-- Number the next doc
+SELECT 1 + max(
+    ifnull((SELECT max(doc) FROM episodes), 0),
+    ifnull((SELECT max(doc) FROM facts), 0),
+    ifnull((SELECT max(doc) FROM rules), 0),
+    ifnull((SELECT max(doc) FROM memory_index), 0)
+);
 
 -- take_turns --
 -- Read the last turn of some sessions, given as (place, scope, session, turns, first seen at, whether they wait), live or
@@ -105,6 +101,10 @@ ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = max(last_turn,
 -- replace_words --
 -- Index a memory's words, in place of earlier ones
 INSERT OR REPLACE INTO memory_words (rowid, own, near) VALUES (:doc, :own, :near);
+
+-- add_words --
+-- Index a new memory's words
+INSERT INTO memory_words (rowid, own, near) VALUES (:doc, :own, :near);
 
 -- indexed_lengths --
 -- Read states and namespaces of some memories, and how many words each is indexed under, if it is
@@ -330,6 +330,13 @@ SELECT doc FROM (
 -- Tell whether any doc is not indexed
 SELECT EXISTS (SELECT 1 FROM episodes WHERE doc > value) OR EXISTS (SELECT 1 FROM facts WHERE doc > value)
     OR EXISTS (SELECT 1 FROM rules WHERE doc > value)
+FROM sequences WHERE tenant_id = '' AND name = 'settled';
+
+-- is_indexed_before --
+-- Tell whether all docs before one are indexed
+SELECT NOT EXISTS (SELECT 1 FROM episodes WHERE doc > value AND doc < :doc)
+    AND NOT EXISTS (SELECT 1 FROM facts WHERE doc > value AND doc < :doc)
+    AND NOT EXISTS (SELECT 1 FROM rules WHERE doc > value AND doc < :doc)
 FROM sequences WHERE tenant_id = '' AND name = 'settled';
 
 -- set_indexed --

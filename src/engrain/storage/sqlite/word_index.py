@@ -12,7 +12,8 @@ from engrain.storage.dialects import as_json
 from engrain.storage.search import candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
@@ -32,7 +33,7 @@ _POSTINGS_AT_ONCE = 400
 
 
 def index_words(
-    tx: Transaction, namespaces: Mapping[int, int], words: Words, *, new: Collection[int] = ()
+    tx: Transaction, namespaces: Mapping[int, int], words: Words, *, new: AbstractSet[int] = frozenset()
 ) -> dict[int, bm25.IndexedWords]:
     """Index docs of some namespaces under their own words and those of their neighbours, in place of earlier ones.
 
@@ -42,14 +43,16 @@ def index_words(
     memories, lengths = Counter([namespaces[doc] for doc in words]), Counter[int]()
     for doc, (own, near, _) in packed.items():
         lengths[namespaces[doc]] += own + near
-    before = [doc for doc in words if doc not in new]
+    before = sorted([doc for doc in words if doc not in new])
     for _, _, namespace, length in tx.rows("indexed_lengths", docs=tx.dialect.listed(before)):
         if length is not None:
             memories[namespace] -= 1
             lengths[namespace] -= length
-    for namespace in memories:
-        of_namespace = {doc: sides for doc, sides in words.items() if namespaces[doc] == namespace}
-        tx.run_each("replace_words", _glue_all(namespace, of_namespace))
+    # Ascending, else FTS5 begins a segment anew wherever a doc comes before the last.
+    for name, docs in (("replace_words", before), ("add_words", sorted(words.keys() & new))):
+        for namespace in memories if docs else ():
+            of_namespace = {doc: words[doc] for doc in docs if namespaces[doc] == namespace}
+            tx.run_each(name, _glue_all(namespace, of_namespace))
     _add_to_totals(tx, memories, lengths)
     return packed
 
@@ -176,15 +179,16 @@ def _add_to_totals(tx: Transaction, memories: Mapping[int, int], words: Mapping[
         tx.run("count_words", namespace=namespace, memories=memories[namespace], words=words[namespace])
 
 
-def _glue_all(namespace: int, words: Words) -> list[tuple[int, str, str]]:
-    """Return docs with their own words and those of their neighbours, glued; what several share is glued once."""
+def _glue_all(namespace: int, words: Words) -> Iterator[tuple[int, str, str]]:
+    """Yield docs with their own words and those of their neighbours, glued; what several share is glued once."""
     several = {id(terms): terms for sides in words.values() for side in sides for terms in side}
     glued = {key: _glue(namespace, terms.words) for key, terms in several.items()}
 
     def join(side: Sequence[bm25.Terms]) -> str:
         return " ".join(map(glued.__getitem__, map(id, side)))
 
-    return [(doc, join(own), join(near)) for doc, (own, near) in words.items()]
+    for doc, (own, near) in words.items():
+        yield doc, join(own), join(near)
 
 
 def _glue(namespace: int, terms: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import count, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -12,11 +14,15 @@ from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.entities.subjects import Subject, find_namesakes
 from engrain.storage.rows import KIND_TABLES
+from engrain.storage.search.index import StoredTurns
 from engrain.storage.search.neighbour_words import group_by_session, session_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from datetime import datetime
 
+    from engrain.domain.memories.turn_columns import NewTurns
     from engrain.domain.records import MemoryRecord, Rule
     from engrain.storage.search.neighbour_words import Session
     from engrain.storage.unit_of_work import UnitOfWork
@@ -37,15 +43,43 @@ def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, 
     new = [episode for id_, episode in unique.items() if id_ not in taken]
     if not new:
         return {}
-    stored = _number_turns(work, new)
+    stored = _number_episodes(work, new)
     docs = work.backend.number_docs(work, "episode", len(new))
-    _add_speakers(work, new)
+    _add_speakers(work, {(turn.scope, turn.speaker) for turn in new if turn.speaker is not None})
     asking = question_shares([episode.content for episode in new])
     work.add_each(work.statements.records.kinds["episode"], "episodes", stored, doc=docs, asking=asking)
     payloads = {episode.session: events.creation_payload(episode) for episode in stored}
     created = [(episode.scope, episode.id, payloads[episode.session]) for episode in stored]
     work.record_all(events.EPISODE_CREATED, created)
     return dict(zip(docs, stored, strict=True))
+
+
+def insert_turns(work: UnitOfWork, turns: NewTurns) -> int:
+    """Insert those new turns whose ids are not taken, as `insert_episodes` does, and index them; return how many."""
+    firsts = dict(zip(reversed(turns.ids), range(len(turns.ids) - 1, -1, -1), strict=True))
+    taken = _find_taken(work, firsts)
+    if taken or len(firsts) < len(turns.ids):
+        turns = turns.choose(sorted([position for id_, position in firsts.items() if id_ not in taken]))
+    if not turns.ids:
+        return 0
+    numbers = _number_turns(work, turns)
+    docs = work.backend.number_docs(work, "episode", len(numbers))
+    _add_speakers(work, {(turns.scope, speaker) for speaker in turns.speakers if speaker is not None})
+    [sample] = turns.choose([0]).build(numbers[:1])
+    work.add_like(
+        work.statements.records.kinds["episode"],
+        "episodes",
+        sample,
+        **turns.columns,
+        turn=numbers,
+        doc=docs,
+        asking=question_shares(turns.contents),
+    )
+    payloads = {session: {"session": session} for session in set(turns.sessions)}
+    created = zip(repeat(turns.scope), turns.ids, map(payloads.__getitem__, turns.sessions), strict=False)
+    work.record_all(events.EPISODE_CREATED, list(created))
+    work.index.add_turns(work, StoredTurns(turns, docs, numbers))
+    return len(docs)
 
 
 def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
@@ -106,25 +140,13 @@ def _find_held_slots(work: UnitOfWork, facts: Sequence[Fact]) -> set[tuple[str, 
     return {facts[place].slot for (place,) in rows}
 
 
-def _number_turns(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode]:
-    """Give each episode the next turn of its session, which nobody else gets until the end of the transaction."""
-    sessions = sorted(group_by_session(episodes).items())
-    given = [
-        [
-            place,
-            *key[1:],
-            len(turns),
-            min(map(_created_at, turns)).isoformat(),
-            "pending" in map(_status, turns),
-        ]
-        for place, (key, turns) in enumerate(sessions)
-    ]
-    last_turns: dict[Session, int] = {}
-    for place, last_turn, is_reopened in work.rows("take_turns", tenant_id=work.tenant_id, sessions=as_json(given)):
-        key = sessions[place][0]
-        last_turns[key] = last_turn
-        if is_reopened:
-            work.run("reopen_session", tenant_id=work.tenant_id, scope=key[1], session=key[2])
+def _number_episodes(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode]:
+    """Give each episode the next turn of its session."""
+    sessions = {
+        key: (len(turns), min(map(_created_at, turns)), "pending" in map(_status, turns))
+        for key, turns in group_by_session(episodes).items()
+    }
+    last_turns = _take_turns(work, sessions)
     numbered = []
     for episode in episodes:
         turn = 0
@@ -135,8 +157,37 @@ def _number_turns(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode
     return numbered
 
 
-def _add_speakers(work: UnitOfWork, episodes: Iterable[Episode]) -> None:
-    speakers = {(episode.scope, episode.speaker) for episode in episodes if episode.speaker is not None}
+def _number_turns(work: UnitOfWork, turns: NewTurns) -> list[int]:
+    """Return the number of each turn in its session."""
+    sizes = Counter([session for session in turns.sessions if session is not None])
+    sessions = {(work.tenant_id, turns.scope, session): (size, turns.act.at, True) for session, size in sizes.items()}
+    last_turns = _take_turns(work, sessions)
+    numbers: dict[str | None, Iterator[int]] = {session: count(last + 1) for (*_, session), last in last_turns.items()}
+    numbers[None] = repeat(0)
+    return list(map(next, map(numbers.__getitem__, turns.sessions)))
+
+
+def _take_turns(work: UnitOfWork, sessions: Mapping[Session, tuple[int, datetime, bool]]) -> dict[Session, int]:
+    """Return the last turn of sessions, which get so many: nobody else gets them until the end of the transaction.
+
+    With how many turns of a session comes when the first was stored, and whether any waits.
+    """
+    keys = sorted(sessions)
+    given = [
+        [place, *key[1:], size, at.isoformat(), waits]
+        for place, key in enumerate(keys)
+        for size, at, waits in [sessions[key]]
+    ]
+    last_turns: dict[Session, int] = {}
+    for place, last_turn, is_reopened in work.rows("take_turns", tenant_id=work.tenant_id, sessions=as_json(given)):
+        last_turns[keys[place]] = last_turn
+        if is_reopened:
+            _, scope, session = keys[place]
+            work.run("reopen_session", tenant_id=work.tenant_id, scope=scope, session=session)
+    return last_turns
+
+
+def _add_speakers(work: UnitOfWork, speakers: AbstractSet[tuple[str, str]]) -> None:
     known = work.rows("hold_speakers", tenant_id=work.tenant_id, speakers=as_json(sorted(speakers)))
     new = sorted(speakers - {(scope, speaker) for scope, speaker in known})
     work.run_each(
