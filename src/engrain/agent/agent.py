@@ -24,7 +24,7 @@ from engrain.domain.records import (
 from engrain.errors import Forbidden, InvalidInput
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Callable
 
     from engrain.agent.consolidation import Consolidation
     from engrain.agent.entities import Entities
@@ -144,10 +144,11 @@ class Agent(Conversations):
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
                 something else; nothing was written.
         """
-        parts, caller, episodes = self._parts(), self._caller, _load_episodes()
+        new_episode, store_turn = _load_writers()
+        parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         key = None if idempotency_key is None else checks.name(idempotency_key, name="idempotency_key")
-        episode = episodes.new_episode(
+        episode = new_episode(
             parts,
             caller,
             at=act.at,
@@ -165,7 +166,11 @@ class Agent(Conversations):
             metadata=metadata,
             idempotency_key=key,
         )
-        stored: Episode = episodes.store_observed(parts, act, episode, key)
+        stored = store_turn(parts, act, episode, key)
+        if parts.llm is not None:
+            from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+
+            consolidate_after_switch(parts, caller, stored)
         return stored
 
     def remember(
@@ -482,8 +487,9 @@ class Agent(Conversations):
 
 
 @cache
-def _load_episodes() -> ModuleType:
-    """Load what makes and stores turns, once: an import statement takes as long as four calls, each time it runs."""
-    from engrain.agent.writes import episodes
+def _load_writers() -> tuple[Callable[..., Episode], Callable[..., Episode]]:
+    """Load what makes a turn and what stores it, once: an import statement takes as long as four calls each time."""
+    from engrain.agent.writes.episodes import new_episode
+    from engrain.agent.writes.memories import store_turn
 
-    return episodes
+    return new_episode, store_turn

@@ -18,7 +18,7 @@ from engrain.domain import checks
 from engrain.domain.faults import describe_fault
 from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open
 from engrain.domain.records import Degraded
-from engrain.domain.requests import Act
+from engrain.domain.requests import make_act
 from engrain.storage.runs.claims import list_pending_sessions
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Hooks(View):
             InvalidInput: as `Agent.observe`; nothing was written.
         """
         parts, caller = self._parts(), self._caller
-        act = Act(caller=caller, at=parts.clock())
+        act = make_act(caller=caller, at=parts.clock())
         key = None if idempotency_key is None else checks.name(idempotency_key, name="idempotency_key")
         episode = new_episode(
             parts,

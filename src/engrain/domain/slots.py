@@ -14,25 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _Class = TypeVar("_Class", bound=type)
+_Object = TypeVar("_Object")
 
 
 def assign_fields(cls: _Class) -> _Class:
     """Decorate a frozen dataclass of keyword arguments with slots: its `__init__` assigns the fields."""
-    parameters, body = [], []
-    values: dict[str, Any] = {"thaw": object.__setattr__, "draft": _draft_of(cls), "cls": cls, "MISSING": MISSING}
-    for field in fields(cls):
-        name, default = field.name, f"_default_{field.name}"
-        values[default] = field.default if field.default_factory is MISSING else field.default_factory
-        if field.default_factory is not MISSING:
-            parameters.append(f"{name}=MISSING")
-            body.append(f"self.{name} = {default}() if {name} is MISSING else {name}")
-        else:
-            parameters.append(name if field.default is MISSING else f"{name}={default}")
-            body.append(f"self.{name} = {name}")
+    parameters, body, values = _read_fields(cls)
     lines = ["thaw(self, '__class__', draft)", *body, "self.__class__ = cls"]
-    init = compile_function(f"__init__(self, *, {', '.join(parameters)})", lines, values)
+    init = compile_function(f"__init__(self, *, {parameters})", lines, {"thaw": object.__setattr__, **values})
     cls.__init__ = wraps(cls.__init__)(init)  # type: ignore[misc]  # of a class that is being decorated
     return cls
+
+
+def compile_maker(cls: type[_Object]) -> Callable[..., _Object]:
+    """Return a function that makes an object as a call of its class does, of the same arguments, in half the time."""
+    parameters, body, values = _read_fields(cls)
+    lines = ["self = new(draft)", *body, "self.__class__ = cls", "return self"]
+    return compile_function(f"make(*, {parameters})", lines, {"new": object.__new__, **values})
 
 
 def compile_copy(cls: type[Any], changed: str) -> Callable[..., Any]:
@@ -43,6 +41,22 @@ def compile_copy(cls: type[Any], changed: str) -> Callable[..., Any]:
     copy = compile_function("copy(record, value)", lines, values)
     copy.__doc__ = f"Return a copy with another {changed}."
     return copy
+
+
+def _read_fields(cls: type[Any]) -> tuple[str, list[str], dict[str, Any]]:
+    """Return the parameters of an `__init__`, the lines that assign them to `self`, and the values that these name."""
+    parameters, body = [], []
+    values: dict[str, Any] = {"draft": _draft_of(cls), "cls": cls, "MISSING": MISSING}
+    for field in fields(cls):
+        name, default = field.name, f"_default_{field.name}"
+        values[default] = field.default if field.default_factory is MISSING else field.default_factory
+        if field.default_factory is not MISSING:
+            parameters.append(f"{name}=MISSING")
+            body.append(f"self.{name} = {default}() if {name} is MISSING else {name}")
+        else:
+            parameters.append(name if field.default is MISSING else f"{name}={default}")
+            body.append(f"self.{name} = {name}")
+    return ", ".join(parameters), body, values
 
 
 def _draft_of(cls: type[Any]) -> type[Any]:

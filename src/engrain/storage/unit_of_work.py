@@ -230,9 +230,11 @@ class UnitOfWork(Snapshot):
         self.proof = event.id
         self.add(self.statements.records.events, "memory_events", event)
 
-    def record_episode(self, episode: Episode) -> None:
-        """Write the event of a new episode, which most events are, in one statement and without a record of it."""
-        act = self.act
+    def add_episode(self, episode: Episode, doc: int, asking: float) -> None:
+        """Insert an episode, `asking` with that share of its words, and its event without a record of it."""
+        act, records = self.act, self.statements.records
+        rows = records.kinds["episode"]
+        self._run(rows.insertions["episodes", "doc", "asking"], [*rows.values(episode), doc, asking])
         self.proof = id_ = self.ids()
         values = (
             id_,
@@ -246,7 +248,7 @@ class UnitOfWork(Snapshot):
             _encode_session(self.dialect.json, episode.session),
             self.dialect.time(act.at),
         )
-        self._run(self.statements.records.events.insertions["memory_events",], values)  # by the order of its fields
+        self._run(records.events.insertions["memory_events",], values)  # by the order of its fields
 
     def record_each(self, several: Sequence[Event]) -> None:
         """Write audit events as `record` does, in one statement."""

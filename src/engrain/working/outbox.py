@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from engrain import metrics
 from engrain.domain.faults import describe_fault
-from engrain.domain.memories.hooks import MessageReceipt, fails_open
+from engrain.domain.memories.hooks import MessageReceipt, fails_open, make_receipt
 from engrain.domain.records import Degraded
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Outbox:
         """
         if not self._waiting:
             try:
-                return MessageReceipt(episode=store(act, episode, key or episode.id), is_stored=True)
+                return make_receipt(episode=store(act, episode, key or episode.id), is_stored=True)
             except Exception as error:  # noqa: BLE001  # as in `_try`
                 return self._acknowledge(_Message(act, episode, key or episode.id, outcome=error), None)
         own = _Message(act, episode, key or episode.id)

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 import pytest
 
 from engrain.domain.records import Episode
-from engrain.domain.slots import assign_fields, compile_copy
+from engrain.domain.slots import assign_fields, compile_copy, compile_maker
 from tests.support.sample_records import episode
 
 
@@ -24,30 +24,38 @@ class Assigned:
     notes: dict = field(default_factory=dict)
 
 
+MAKERS = pytest.mark.parametrize("make", [Assigned, compile_maker(Assigned)], ids=["class", "maker"])
+
+
+@MAKERS
 @pytest.mark.parametrize("values", [{"name": "a"}, {"name": "a", "size": 4}, {"name": "a", "notes": {"b": 1}}])
-def test_an_object_has_the_fields_that_its_dataclass_gives_it(values):
-    plain, assigned = Plain(**values), Assigned(**values)
+def test_an_object_has_the_fields_that_its_dataclass_gives_it(make, values):
+    plain, assigned = Plain(**values), make(**values)
     assert [getattr(assigned, name.name) for name in fields(Plain)] == [
         getattr(plain, name.name) for name in fields(Plain)
     ]
     assert type(assigned) is Assigned
+    assert assigned == Assigned(**values)
     assert repr(assigned) == repr(plain).replace("Plain", "Assigned")
 
 
-def test_a_default_that_is_made_is_made_for_each_object():
-    assert Assigned(name="a").notes is not Assigned(name="a").notes
+@MAKERS
+def test_a_default_that_is_made_is_made_for_each_object(make):
+    assert make(name="a").notes is not make(name="a").notes
 
 
+@MAKERS
 @pytest.mark.parametrize("values", [{}, {"size": 4}, {"name": "a", "colour": "red"}])
-def test_arguments_are_refused_as_by_the_dataclass(values):
+def test_arguments_are_refused_as_by_the_dataclass(make, values):
     with pytest.raises(TypeError):
-        Assigned(**values)
+        make(**values)
     with pytest.raises(TypeError):
-        Assigned("a")
+        make("a")
 
 
-def test_an_object_stays_frozen():
-    made = Assigned(name="a")
+@MAKERS
+def test_an_object_stays_frozen(make):
+    made = make(name="a")
     for change in (lambda: setattr(made, "size", 5), lambda: delattr(made, "size")):
         with pytest.raises(FrozenInstanceError):
             change()

@@ -88,14 +88,14 @@ class _Verb:
     def __init__(self, name: str) -> None:
         self.name = name
         row = by_name().get(name)
-        self._is_search = row is not None and row.operation == tracing.SEARCH
+        self.is_search = row is not None and row.operation == tracing.SEARCH
         self.durations: Mapping[str, metrics.Durations] = _Durations(name, None if row is None else row.timer)
 
     def outcome(self, answer: object) -> str:
         """Return `ok`, or `empty` of a search that found no memories; a degraded answer is counted."""
         if getattr(answer, "degraded", ()):
             metrics.count("verbs_degraded", verb=self.name)
-        return "empty" if self._is_search and _count_records(answer) == 0 else "ok"
+        return "empty" if self.is_search and _count_records(answer) == 0 else "ok"
 
 
 def _instrumented(work: Callable[..., Any], verb: _Verb) -> Callable[..., Any]:
@@ -111,7 +111,8 @@ def _instrumented(work: Callable[..., Any], verb: _Verb) -> Callable[..., Any]:
         except BaseException as error:
             verb.durations[code_of(error)].add(time.perf_counter() - start)
             raise
-        verb.durations[verb.outcome(answer)].add(time.perf_counter() - start)
+        outcome = verb.outcome(answer) if verb.is_search or getattr(answer, "degraded", False) else "ok"
+        verb.durations[outcome].add(time.perf_counter() - start)
         return answer
 
     return call

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.ids import derived_id, moment_of
-from engrain.domain.requests import Act
+from engrain.domain.requests import make_act
 
 if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
 
 
 def new_act(parts: Parts, caller: Caller) -> Act:
     """Return a write by `caller` at this time; references that its tenant's recalls have left are counted before it."""
     parts.references.flush(caller.tenant_id)
-    return Act(caller=caller, at=parts.clock())
+    return make_act(caller=caller, at=parts.clock())
 
 
 def new_id(parts: Parts, caller: Caller, idempotency_key: str | None) -> str:

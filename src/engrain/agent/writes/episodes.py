@@ -5,21 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
 from engrain.agent.wiring.acts import new_id
 from engrain.agent.wiring.arguments import mask_secrets, parse_time
-from engrain.agent.writes.memories import store_turn
 from engrain.domain import checks
 from engrain.domain.memories import importance as estimates
-from engrain.domain.records import ROLES, Episode
+from engrain.domain.records import ROLES, make_episode
 from engrain.domain.text.secrets import may_hold_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller
-    from engrain.domain.requests import Act
+    from engrain.domain.records import Caller, Episode
 
 MOST_TOKENS = 1_000_000_000
 
@@ -55,7 +52,7 @@ def new_episode(  # what a turn is made of
     text = checks.content(content)
     if may_hold_secret(text):
         text = mask_secrets(parts, text)
-    return Episode(
+    return make_episode(
         id=parts.ids() if idempotency_key is None else new_id(parts, caller, idempotency_key),
         tenant_id=caller.tenant_id,
         agent=caller.agent,
@@ -76,14 +73,6 @@ def new_episode(  # what a turn is made of
         tags=() if tags is None else checks.names(tags, name="tag"),
         metadata={} if metadata is None else checks.metadata(metadata),
     )
-
-
-def store_observed(parts: Parts, act: Act, episode: Episode, key: str | None) -> Episode:
-    """Store an episode as `store_turn` does, and start what follows from the first of a session."""
-    stored = store_turn(parts, act, episode, key)
-    if parts.llm is not None:
-        consolidate_after_switch(parts, act.caller, stored)
-    return stored
 
 
 def _parse_event_time(value: object, at: datetime) -> datetime:

@@ -35,7 +35,7 @@ def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None)
         InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored.
     """
     parts.buffers.flush_batches()  # what came before it
-    delivered = parts.buffers.outbox.deliver(act, episode, _store_episode(parts), key=key)
+    delivered = parts.buffers.outbox.deliver(act, episode, partial(store_turn, parts), key=key)
     if delivered.is_stored and parts.llm is not None:
         consolidate_after_switch(parts, act.caller, delivered.episode)
     return delivered

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
-from engrain.domain.slots import assign_fields
+from engrain.domain.slots import assign_fields, compile_maker
 from engrain.errors import IntegrityViolated, InvalidInput, MemoryClosed, NotFound
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ class MessageReceipt(Record):
     episode: Episode  # as stored, or as it will be stored, without its turn
     is_stored: bool
     degraded: tuple[Degraded, ...] = ()
+
+
+make_receipt = compile_maker(MessageReceipt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,8 @@ _PAGE = 1_000
 class PostgresIndex:
     """Implements `SearchIndex` for one unit of work; `finish` ends it."""
 
+    defers_turns = False
+
     def __init__(self, growth: PlannerStatistics | None = None, *, read_all: int = READ_ALL) -> None:
         """Nothing has changed yet; `growth` is told how many memories were added.
 

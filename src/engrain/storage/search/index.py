@@ -36,6 +36,8 @@ class StoredTurns(NamedTuple):
 class SearchIndex(Protocol):
     """Keyword index and vectors of a backend, as far as writes touch them."""
 
+    defers_turns: bool  # whether one new episode alone is left to the next `flush_index`
+
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories, by doc, at once or by the next `flush_index`."""
 

@@ -36,6 +36,8 @@ class SqliteIndex:
     One episode alone, the hot path, is indexed later; whatever else is indexed at once.
     """
 
+    defers_turns = True
+
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         match list(memories.values()):
             case [] | [Episode()]:

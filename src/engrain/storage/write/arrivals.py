@@ -79,10 +79,9 @@ def put_turn(work: UnitOfWork, turn: Episode) -> Episode | None:
     if is_reopened:
         work.run("reopen_session", **place, session=session)
     stored = turn.in_turn(number)
-    rows, asking = work.statements.records.kinds["episode"], question_share(turn.content)
-    work.add(rows, "episodes", stored, doc=doc, asking=asking)
-    work.record_episode(stored)
-    work.index.add(work, {doc: stored})
+    work.add_episode(stored, doc, question_share(turn.content))
+    if not work.index.defers_turns:
+        work.index.add(work, {doc: stored})
     return stored
 
 
