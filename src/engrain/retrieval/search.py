@@ -11,7 +11,7 @@ import numpy as np
 from engrain.domain.filters import Filter
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import lookup_terms, terms
-from engrain.domain.text.small_talk import is_small_talk
+from engrain.domain.text.small_talk import is_exclamation
 from engrain.retrieval import (
     channels,
     evidence,
@@ -242,7 +242,7 @@ def _evidence(
         calibration = next((found for name, found in BY_CHANNEL.items() if name in lists), None)
     if calibration is None or query.limit == 0:
         return None, None
-    if is_small_talk(query.text):
+    if is_exclamation(query.text):
         return 0.0, "none"
     return evidence.assess(calibration, stated, question) if question.terms else (None, None)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engrain.domain.text.small_talk import is_about_speaker, is_small_talk
+from engrain.domain.text.small_talk import is_about_speaker, is_exclamation, is_small_talk
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,9 @@ from engrain.domain.text.small_talk import is_about_speaker, is_small_talk
         "你好",
         "ありがとうございます",
         "안녕하세요",
+        "gotta run, bye!",
+        "phew, what a morning",
+        "so tired lol",
     ],
 )
 def test_greetings_thanks_and_nods_are_small_talk(text):
@@ -91,3 +94,24 @@ def test_what_asks_or_says_something_is_none(text):
 )
 def test_the_first_person_is_told(text, about):
     assert is_about_speaker(text) is about
+
+
+@pytest.mark.parametrize("text", ["haha they are going to hate me", "what a mess that was lol", "ok thanks"])
+def test_a_few_words_beside_an_interjection_ask_nothing(text):
+    assert is_exclamation(text)
+    assert not is_about_speaker(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "haha what is my locker code",
+        "lol where is it?",
+        "ugh wifi password",
+        "wow the rent is 900 now",
+        "they are going to hate me",
+        "haha " + "and then we went to the market " * 3,
+    ],
+)
+def test_what_asks_or_tells_more_is_no_exclamation(text):
+    assert not is_exclamation(text)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from engrain.domain.text.analysis import words
+from engrain.domain.text.analysis import STOP_WORDS, words
 
 _MOST_CHARACTERS = 80
 
@@ -58,8 +58,23 @@ _NODS = """
     tag; schonen tag noch; schonen abend; schonen abend noch; schones wochenende; gleichfalls; que tal; como estas; como
     esta; todo bien; igualmente; que tengas un buen dia; buen dia; ca va; ca va bien; comment ca va; toi aussi; vous
     aussi; come stai; come sta; tutto bene; anche a te; tudo bem; bom fim de semana; voce tambem; hur mar du; как дела;
-    хорошо; ладно; понятно; да; нет; 好的; 好; 嗯; 了解; はい; いいえ; わかりました; 네
+    хорошо; ладно; понятно; да; нет; 好的; 好; 嗯; 了解; はい; いいえ; わかりました; 네; gotta run;
+    gotta go; got to go; got to run; have to go; i have to go; i need to go; i must go; gtg; g2g; off to bed; off to
+    work; going to bed; talk soon; catch you later; what a day; what a week; what a morning; what an evening; what a
+    night; phew; ugh; argh; yay; hooray; omg; oof; yikes; yum; yummy; ouch; lmao; rofl; so tired; so funny; too funny;
+    very funny; you are funny; you re funny; that was fun; that was great; that is funny; that s funny;
+    can t wait; cant wait; me too; me neither
 """
+# A short text that begins or ends with one is said for its own sake: "haha they are going to hate me".
+_INTERJECTIONS = frozenset(
+    "haha hahaha hahahaha hehe lol lmao rofl phew whew ugh argh omg wow yay hooray oof yikes meh sigh xd".split()
+)
+_MOST_EXCLAIMED_WORDS = 8
+_ASKING = frozenset(
+    "what whats which who whos whose whom when whens where wheres why how is are was were do does did can could will "
+    "would should have has tell show find remember remind forget list add set put call".split()
+)
+_EXCLAIMING = (["what", "a"], ["what", "an"])
 # They add nothing where one of the phrases above stands before them.
 _ADDITIONS = """
     so much; very much; a lot; a bunch; a million; again; there; then; now; today; tonight; tomorrow; later; soon;
@@ -105,10 +120,26 @@ def is_small_talk(text: str) -> bool:
     return _reads_as_small_talk(_fold(text), is_asked=text.rstrip().endswith("?"))
 
 
+@lru_cache(maxsize=1_024)
+def is_exclamation(text: str) -> bool:
+    """True for small talk, and for a few words beside an interjection: who says them asks nothing of a memory."""
+    if is_small_talk(text):
+        return True
+    said = _fold(text)
+    beside = [word for word in said if word not in _INTERJECTIONS]
+    return (
+        len(said) <= _MOST_EXCLAIMED_WORDS
+        and not _INTERJECTIONS.isdisjoint((*said[:1], *said[-1:]))
+        and not STOP_WORDS.isdisjoint(beside)
+        and (_ASKING.isdisjoint(beside[:1]) or beside[:2] in _EXCLAIMING)
+        and not any(mark in text for mark in "?\uff1f0123456789")
+    )
+
+
 def is_about_speaker(text: str) -> bool:
     """True for a text about its speaker ("what is my address?") or about all there is ("what do you remember?")."""
     is_first_person = not _FIRST_PERSON.isdisjoint(words(text)) or _ABOUT_ME.search(text) or _ABOUT_ALL.search(text)
-    return bool(is_first_person) and not is_small_talk(text)
+    return bool(is_first_person) and not is_exclamation(text)
 
 
 def _fold(text: str) -> tuple[str, ...]:
