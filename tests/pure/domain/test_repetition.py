@@ -40,6 +40,7 @@ def repetition(content, query):
         ("Hey, my cat is called Miso.", "My cat is called \u201cMiso\u201d"),
         ("What's my cat's name?", "Hey, do you remember what my cat's name is?"),
         ("\U0001f44d", " \U0001f44d"),
+        ("Remind me to feed Miso.", "Remind me to feed Miso, please."),
     ],
 )
 def test_turns_that_say_the_same_have_one_key(one, other):
@@ -73,8 +74,10 @@ def test_small_talk_says_nothing_whoever_says_it(content):
     assert echoes(content, "Where is the tram?")
 
 
-def test_statements_of_two_speakers_are_two_things_and_a_question_is_one():
+def test_statements_of_two_speakers_are_two_things_where_they_are_about_them_and_a_question_is_one():
     assert key("I love it!", speaker="Ana") != key("I love it!", speaker="Ben")
+    assert key("Four days.", speaker="Ana") != key("Four days.", speaker="Ben")  # each may answer another question
+    assert key("We need milk.", speaker="Ana") == key("We need milk!", speaker="Ben")
     assert key("I love it!") != key("I love it!", role="assistant")
     assert key(QUERY, speaker="Ana") == key(QUERY, role="assistant")
 

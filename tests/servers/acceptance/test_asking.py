@@ -84,6 +84,20 @@ def test_near_identical_turns_are_one_hit_and_one_line_with_count_and_dates(memo
     assert recent.count("7 km") == 1
 
 
+def test_what_two_people_say_alike_is_one_hit_unless_it_is_about_them(memory):
+    agent = memory.agent("aide", session="told")
+    for speaker, text in [("Jo", "We need milk."), ("Kim", "We need milk!"), ("Kim", "we need milk, please")]:
+        agent.hooks.message(text, speaker=speaker)
+    for speaker in ("Jo", "Kim"):
+        agent.hooks.message("My milk is sour.", speaker=speaker)
+    hits = agent.recall("Which milk do we need?")
+    assert sorted(hit.memory.content.casefold().strip("!.") for hit in hits) == [
+        "my milk is sour",
+        "my milk is sour",
+        "we need milk" if "please" not in hits[0].memory.content else "we need milk, please",
+    ]
+
+
 def test_a_candidate_that_is_no_hit_says_why(memory):
     agent = ask(memory, 2)
     agent.observe("My cat is called Miso!", session="again")
@@ -119,6 +133,16 @@ def test_what_was_asked_and_not_known_is_no_evidence(location):
             assert agent.recall(QUESTION, limit=limit).evidence == "strong"
         agent.observe("My blood type is AB negative.", session="doctor")
         assert agent.recall("What's my blood type?").evidence == "strong"
+
+
+def test_what_is_stated_before_a_question_is_evidence(location):
+    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(microseconds=1)) as memory:
+        agent = memory.agent("aide")
+        agent.observe("I live on the fourth floor without a lift, is that a problem?", speaker="Ana")
+        agent.observe("I ordered a blue sofa for the other floor.", speaker="Ana")
+        answer = agent.recall("On which floor do I live?")
+        assert answer[0].memory.content.startswith("I live on the fourth floor")
+        assert answer.evidence != "none"
 
 
 def test_facts_are_evidence(location):

@@ -27,6 +27,13 @@ _LEAST_AT_ONCE = 50
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
 _CLOSING = "\"')]}\u2019\u201d\u00bb*_ \n\t"
 _SENTENCE_END = re.compile(r"(?<=[.!?\uff1f\u3002\u061f\u1362\u1367])\s+|(?<=[\uff1f\u3002])|\n+")
+# English: what a sentence states of somebody before it asks.
+_STATED_FIRST = re.compile(
+    r"(?:(?:and|but|so|well|oh|hi|hello|hey|ok|okay|actually|by the way|btw)\W+)*"
+    r"(?:i|we|my|our|he|she|they|his|her|their)(?:['\u2019]\w+)?\s[^?]{8,}?,\s+(?=(?:(?:and|but|so)\s+)?(?:is|are|was|do|does|did|can|could|will|would|should|have"
+    r"|has|may|what|when|where|who|why|how|which|right|ok|okay|correct|isn['\u2019]t|aren['\u2019]t|doesn['\u2019]t)\b)",
+    re.IGNORECASE,
+)
 
 
 def own_terms(memory: MemoryRecord) -> list[str]:
@@ -87,16 +94,19 @@ def has_foreign_words(memory: MemoryRecord) -> bool:
 def question_share(content: str) -> float:
     """Share of a turn's words, 0-1, in sentences that end with a question mark.
 
-    A question states little: of two turns with the same words the statement is more often the evidence.
+    A question states little: of two turns with the same words the statement is more often the evidence. What a sentence
+    states before it asks ("I live on the fourth floor, is that a problem?") is no question.
     """
     if "?" not in content and (content.isascii() or not _has_question_mark(content)):
         return 0.0
-    sentences = [
-        (len(sentence.split()), sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS))
-        for sentence in _SENTENCE_END.split(content)
-    ]
-    total = sum(count for count, _ in sentences)
-    return sum(count for count, is_question in sentences if is_question) / total if total else 0.0
+    total = asked = 0
+    for sentence in _SENTENCE_END.split(content):
+        count = len(sentence.split())
+        total += count
+        if sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS):
+            stated = _STATED_FIRST.match(sentence)
+            asked += count - len(stated[0].split()) if stated else count
+    return asked / total if total else 0.0
 
 
 def question_shares(contents: Sequence[str]) -> list[float]:

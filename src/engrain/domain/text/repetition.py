@@ -35,6 +35,12 @@ _LEAST_REPETITION, _LEAST_BESIDE_ONE_WORD = 2 / 3, 0.5
 _STRIPPED = ".,!?;:\"'()[]*_~`\u2026\u201c\u201d\u2018\u2019\u00ab\u00bb\uff1f\uff01\u3002"
 _DASHES = frozenset({"-", "--", "\u2013", "\u2014"})
 _OPENINGS = frozenset("hey hi hello oh ok okay well so btw".split())
+_POLITE = frozenset("please pls plz bitte".split())
+# So many words, none of them about whoever says them, mean the same from anybody.
+_LEAST_OF_ANYBODY = 3
+_FIRST_PERSON = frozenset(
+    "i im ive id ill me my mine myself ich mir mich mein meine je moi mon ma mes yo mi mis".split()
+)
 
 # Words of a question that ask for nothing: "Hey, do you remember what my cat's name is again?"
 _FILLERS = frozenset(
@@ -116,7 +122,9 @@ def _find_key(content: str, role: Role | None, speaker: str | None, question_ter
     if own := question_terms - _FILLERS:
         return "asked", own
     if len(content) <= _MOST_CACHED_CHARACTERS:
-        return role, speaker, _cached_words(content)
+        own_words = _cached_words(content)
+        is_of_speaker = len(own_words) < _LEAST_OF_ANYBODY or not _FIRST_PERSON.isdisjoint(own_words)
+        return role, speaker if is_of_speaker else None, own_words
     return role, speaker, len(content), content[:_BEGINNING], hash(content)
 
 
@@ -240,4 +248,6 @@ def _words(content: str) -> tuple[str, ...]:
 def _cached_words(content: str) -> tuple[str, ...]:
     """The words that a turn is compared by: without an opening such as "Hey,"; the text itself where it has none."""
     found = _words(content)
+    if not _POLITE.isdisjoint(found):
+        found = tuple([word for word in found if word not in _POLITE])
     return (found[1:] if len(found) > 1 and found[0] in _OPENINGS else found) or (content.strip(),)
