@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from engrain.domain.memories import decay
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import STOP_WORDS, terms
 from engrain.domain.text.dialogue.changes import asks_for_present
-from engrain.domain.text.dialogue.corrections import LEAST_NAMED, Question, Statement, weigh_correction
-from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
+from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_correction
+from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_asked_name, find_values
 from engrain.domain.text.repetition import LEAST_QUESTION_SHARE, measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.candidates import Share, add_up
@@ -41,9 +41,16 @@ _COUNTING = re.compile(
     re.IGNORECASE,
 )
 _ASKING = re.compile(r"\b(?:what|which|who\w*|when|where|why|how)\b", re.IGNORECASE)
+_ASKING_WHAT = re.compile(
+    r"\b(?:what|which|when|where|why|how)\b", re.IGNORECASE
+)  # "Who swims?" is answered by "I swim."
 # The best statements that are compared, and those of them that a change puts right.
 _MOST_COMPARED, _MOST_CORRECTED = 12, 3
+# Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
+_LEAST_OF_SPEAKER = 0.66
 JUST_ABOVE: Final = 0.001
+_BEGINNING = re.compile(r"\b\w{1,3}")
+_STOP_BEGINNINGS: Final = frozenset(word[:3] for word in STOP_WORDS)
 _MICROSECONDS_A_DAY: Final = 86_400e6
 _AGES: Final = np.array([days for days, _ in decay.AGE_STEPS])
 _AGE_MULTIPLIERS: Final = np.array([*(left for _, left in decay.AGE_STEPS), decay.LEAST_AGE_MULTIPLIER])
@@ -185,37 +192,57 @@ def count_better(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> ND
 def answer(candidates: RankingInput) -> Gains:
     """The loss of what cannot answer the query; `raw` is 1.
 
-    A turn that only asks, and for a question about the present a statement without the kind of value that it asks for,
-    such as a time. For questions that name no speaker, in English; the best statements alone are looked at.
+    A statement of no other words than the query's, one that does not say who or what a name is that is asked for where
+    others do, and where the query names no speaker a turn that only asks, and for a question about the present a
+    statement without the kind of value that it asks for, such as a time. In English; the best statements alone are
+    looked at.
     """
     lacks = np.zeros(len(candidates.scores), np.bool_)
-    if _ASKING.search(candidates.text) and not candidates.names_speaker:
-        kind = find_asked_kind(candidates.text) if asks_for_present(candidates.text) else None
-        if kind is not None:
-            rows, statements = _find_best_statements(candidates), candidates.traits["statement"]
-            lacks[[row for row in rows if not find_values(kind, statements[row])]] = True
-        lacks |= candidates.traits["asking"] == 1.0
+    if _ASKING.search(candidates.text):
+        names_speaker = candidates.names_speaker
+        lacks[_list_unanswering(candidates, of_speaker=names_speaker)] = True
+        if not names_speaker:
+            lacks |= candidates.traits["asking"] == 1.0
     return Gains(np.ones(len(lacks)), -lacks.astype(np.float64), lacks)
+
+
+def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int]:
+    """List the rows of those of the best statements that cannot answer the query; `of_speaker` where it names one."""
+    text, statements, denies = candidates.text, candidates.traits["statement"], candidates.traits["denies"]
+    best = _find_best_statements(candidates)
+    found = []
+    if _ASKING_WHAT.search(text):
+        # Terms are dear: they are compared where its words begin as those of the question do.
+        known = _STOP_BEGINNINGS.union(_BEGINNING.findall(text.lower()))
+        near = [
+            row for row in best if known.issuperset(_BEGINNING.findall(statements[row].lower())) and not denies[row]
+        ]
+        if near:
+            own = frozenset(terms(text))
+            found += [row for row in near if own.issuperset(words := terms(statements[row])) and words]
+    name = find_asked_name(text)
+    if name is not None:
+        without = [row for row in best if not name.search(statements[row])]
+        found += without if len(without) < len(best) else []
+    kind = find_asked_kind(text) if asks_for_present(text) and not of_speaker else None
+    if kind is not None:
+        found += [row for row in best if not find_values(kind, statements[row])]
+    return found
 
 
 def change(candidates: RankingInput) -> Gains:
     """The gain of a statement of a change, which puts it just above the older statement that it corrects.
 
-    `raw` is the score of that one. For questions about the present that name no speaker, in English.
+    `raw` is the score of that one. For questions about the present, in English.
     """
     scores = candidates.scores
     raws = scores.copy()
     traits, kind = candidates.traits, find_asked_kind(candidates.text)
     may_correct = kind in COUNTED or (traits["states_change"] | traits["denies"]).any()
-    if may_correct and _asks_for_present(candidates):
+    if may_correct and asks_for_present(candidates.text):
         for older, newer in _find_corrections(candidates).items():
             raws[newer] = max(raws[newer], scores[older])
     return Gains(raws, raws + JUST_ABOVE - scores, raws > scores)
-
-
-def _asks_for_present(candidates: RankingInput) -> bool:
-    """True for a question about the present that names no speaker."""
-    return asks_for_present(candidates.text) and not candidates.names_speaker
 
 
 def _find_best_statements(candidates: RankingInput) -> list[int]:
@@ -234,6 +261,7 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     if not newer_rows:
         return {}
     question = Question.parse(candidates.text)
+    most, least = (1, _LEAST_OF_SPEAKER) if candidates.names_speaker else (_MOST_CORRECTED, 0.0)
     statements = {
         row: Statement.parse(
             traits["statement"][row],
@@ -247,10 +275,10 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     newest: dict[int, int] = {}
     for newer in sorted(newer_rows, key=lambda row: (happened_at[row], traits["id"][row])):
         weights = {}
-        for older in best[:_MOST_CORRECTED]:
+        for older in best[:most]:
             if happened_at[older] < happened_at[newer]:
                 found = weigh_correction(statements[newer], statements[older], question)
-                if scores[newer] >= found.least_share * scores[older]:
+                if scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
         if weights.get(nearest):
@@ -269,13 +297,21 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
 def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None) -> set[int]:
     """The rows of statements that may correct one of the best: of changes, denials, and other numbers or times.
 
-    An assistant's counts where it has the kind of value that the query asks for.
+    An assistant's counts where it has the kind of value that the query asks for; where the query names speakers, what
+    they say or is said of them.
     """
     traits, scores = candidates.traits, candidates.scores
-    is_near = scores >= LEAST_NAMED * scores[best[0]]
+    is_near = scores >= LEAST_DENIED * scores[best[0]]
     found = {*np.flatnonzero(traits["states_change"] & is_near).tolist()}
     found.update(best if kind in COUNTED else [row for row in best if traits["denies"][row]])
-    return found if kind is not None else {row for row in found if traits["role"][row] != "assistant"}
+    if kind is None:
+        found = {row for row in found if traits["role"][row] != "assistant"}
+    named = speakers.list_named(candidates.text, candidates.speakers)
+    if not named:
+        return found
+    return {
+        row for row in found if traits["speaker"][row] in named or speakers.list_named(traits["statement"][row], named)
+    }
 
 
 def age(candidates: RankingInput) -> Gains:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engrain.domain.text.dialogue.values import find_asked_kind, find_values
+from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name, find_values
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,32 @@ def test_a_question_asks_for_a_kind_of_value(query, kind):
         ("person", "We sail at the Alster.", set()),
         ("person", "We sail on Sundays.", set()),
         ("person", "The report is late.", set()),
+        ("person", "Jo now also plays the recorder.", {"jo"}),
     ],
 )
 def test_a_statement_has_values_of_a_kind(kind, statement, values):
     assert find_values(kind, statement) == values
+
+
+@pytest.mark.parametrize(
+    ("query", "statement", "is_said"),
+    [
+        ("Who is KLO?", "Kim Lee-Okafor is our lawyer, everybody says KLO.", True),
+        ("Who is KLO?", "KLO said that Helios waits.", False),
+        ("What is BUG-312?", "BUG-312: crash on save when the date is empty.", True),
+        ("What is BUG-312?", "BUG-312 waits for design.", False),
+        ("Who's Karim Haddad?", "My new manager is Karim Haddad.", True),
+        ("And who was Svea?", "Svea Holm was my mentor.", True),
+    ],
+)
+def test_a_statement_says_who_or_what_a_name_is(query, statement, is_said):
+    pattern = find_asked_name(query)
+    assert pattern is not None
+    assert bool(pattern.search(statement)) is is_said
+
+
+@pytest.mark.parametrize(
+    "query", ["Who is my manager?", "What is Ana's address?", "What is Ana working on?", "Who swims?"]
+)
+def test_other_questions_ask_for_no_name(query):
+    assert find_asked_name(query) is None

@@ -256,14 +256,15 @@ def test_what_an_assistant_said_again_is_corrected_with_it():
     ("text", "lost"),
     [
         ("When is the exam?", {2: -0.3, 3: -0.3, 4: -0.3}),
-        ("When was the exam?", {3: -0.3}),
-        ("When is the exam that Ana takes?", {}),
-        ("What is the exam?", {3: -0.3}),
+        ("When was the exam?", {3: -0.3, 4: -0.3}),
+        ("When is the exam that Ana takes?", {4: -0.3}),
+        ("Who wrote the exam?", {1: -0.3, 2: -0.3, 3: -0.3, 4: -0.3}),
+        ("What is the exam?", {3: -0.3, 4: -0.3}),
         ("Is the exam hard?", {}),
     ],
 )
 def test_what_cannot_answer_loses(text, lost):
-    """A turn that only asks, and a statement without the kind of value that is asked for."""
+    """A turn that only asks, a statement without the kind of value that is asked for, and one of no other words."""
     known = {
         1: stated("The exam is on the 28th."),
         2: stated("The exam is hard."),
@@ -272,6 +273,44 @@ def test_what_cannot_answer_loses(text, lost):
     }
     found = judged({1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}, known, {"answer": 0.3}, text)
     assert {ref: share.value for ref in known if (share := gained(found, ref, "answer"))} == lost
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "loses"),
+    [
+        ("What does Paco enjoy?", "Paco.", True),
+        ("What does Paco enjoy?", "Paco enjoys riddles.", False),
+        ("Does Paco enjoy riddles?", "Paco enjoys riddles.", False),
+        ("When do I work on Sundays?", "I don't work on Sundays.", False),
+    ],
+)
+def test_a_statement_of_the_question_s_words_alone_answers_nothing(text, statement, loses):
+    known = {1: stated(statement), 2: stated("Paco is bored by long fights.", 1)}
+    found = judged({1: 0.9, 2: 0.8}, known, {"answer": 0.5}, text)
+    assert (gained(found, 1, "answer") is not None) is loses
+
+
+def test_who_a_name_is_is_said_by_what_says_so():
+    known = {1: stated("KLO said that Helios waits."), 2: stated("Kim is our lawyer, everybody says KLO.", 1)}
+    found = judged({1: 0.9, 2: 0.8}, known, {"answer": 0.5}, "Who is KLO?")
+    assert [ref for ref in known if gained(found, ref, "answer")] == [1]
+    alone = judged({1: 0.9}, {1: known[1]}, {"answer": 0.5}, "Who is KLO?")
+    assert gained(alone, 1, "answer") is None  # nothing says more
+
+
+@pytest.mark.parametrize(
+    ("newer", "score", "stands_above"),
+    [
+        (stated("I moved from Faro to Porto.", 1, speaker="Ana"), 0.8, True),
+        (stated("Ana moved from Faro to Porto.", 1, speaker="Ben"), 0.8, True),
+        (stated("I moved from Faro to Porto.", 1, speaker="Ben"), 0.8, False),
+        (stated("I moved from Faro to Porto.", 1, speaker="Ana"), 0.5, False),
+    ],
+)
+def test_what_is_asked_of_a_speaker_is_corrected_by_what_that_speaker_says_or_is_told_of(newer, score, stands_above):
+    known = {1: stated("I live in Faro.", speaker="Ana"), 2: newer}
+    found = corrected(known, "Where does Ana live?", scores={1: 0.9, 2: score})
+    assert (2 in found) is stands_above
 
 
 def test_a_change_that_is_far_from_the_question_gains_nothing():

@@ -1,4 +1,7 @@
-"""Statements of a change: those that say that something is otherwise now. Pure. English words."""
+"""Statements of a change: those that say that something is otherwise now. Pure.
+
+Words of English; of German, Spanish, French, Italian, Portuguese and Dutch the most frequent ones.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,12 @@ _CHANGE = re.compile(
     |not\ (?:\S+\ ){1,3}?(?:any\ ?more|as\ \w+\ did)|only\ every|other\ than|today
     |again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
     |(?:i|we)\ put|extend(?:ed)?\b.{1,40}\bto|,\ not
+    |jetzt|inzwischen|nicht\ mehr|doch\ (?:erst|nicht|lieber)|(?:an)?statt|stattdessen|ab\ (?:jetzt|sofort|heute|morgen)
+    |umgezogen|verschoben|ge\u00e4ndert|gewechselt
+    |ahora|ya\ no|en\ (?:vez|lugar)\ de|a\ partir\ de|cambi(?:\u00f3|ado|amos)|me\ (?:he\ mudado|mud\u00e9)
+    |maintenant|d\u00e9sormais|\u00e0\ partir|au\ lieu|d\u00e9m\u00e9nag\u00e9\w*|chang\u00e9
+    |adesso|non\ pi\u00f9|invece|d['\u2019]ora\ in\ poi|trasferit[oi]|cambiato
+    |agora|j\u00e1\ n\u00e3o|em\ vez|mudei|mudou|mudamos|voortaan|niet\ meer|in\ plaats
     )\b""",
     re.VERBOSE,
 )
@@ -66,6 +75,9 @@ _CHANGE_HINTS = frozenset(
     transferred given gave quit mistake mixed oops off days nowadays cut retired resigned left took taken takes new
     became become reverted rolled sold out did only other today again all plans change work swapped signed extend
     extended not
+    jetzt inzwischen mehr doch statt anstatt stattdessen ab umgezogen verschoben ndert gewechselt
+    ahora ya en partir cambi cambiado cambiamos mudado mud maintenant sormais lieu nag chang adesso ora non invece
+    trasferito trasferiti cambiato agora j em mudei mudou mudamos voortaan niet plaats
     """.split()
 )
 _DENIAL_HINTS = frozenset(

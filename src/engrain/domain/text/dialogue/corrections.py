@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import terms, word_terms
 from engrain.domain.text.dialogue.changes import find_denied, find_names
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from engrain.domain.text.dialogue.values import Kind
 
-# A correction has at least this share of the score of what it corrects: where it names what is so no more, where it
-# states a change of what the question is about, where it has another number or time for the same.
-LEAST_NAMED, _LEAST_CHANGED, _LEAST_UPDATED = 0.33, 0.52, 0.6
+# A correction has at least this share of the score of what it corrects: where it denies what that says in answer to the
+# question, where it names what is so no more, where it states a change of what the question is about, where it has
+# another number or time for the same.
+LEAST_DENIED, LEAST_NAMED, _LEAST_CHANGED, _LEAST_UPDATED = 0.2, 0.33, 0.52, 0.6
 _NAMED: Final = 10  # added to the weight of one that names what is so no more
 _FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
 
@@ -81,7 +82,7 @@ class Statement:
             numbers = [term for value in values for term in terms(value) if term.strip("0")]
             names |= {term for term in numbers if kind == "number" or not term.isalpha()}
         denied = find_denied(joined) if denies else ()
-        return cls(_fold(terms(joined)), _fold(names), _fold(denied), values, states_change)
+        return cls(_fold(word_terms(joined)), _fold(names), _fold(denied), values, states_change)
 
     def restates(self, other: Statement, question: Question) -> bool:
         """True if it says nothing that another one does not, beside words of the question."""
@@ -100,7 +101,7 @@ class Question:
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
-        own = _fold(terms(query.replace("-", "")))
+        own = _fold(word_terms(query.replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
         return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
 
@@ -118,12 +119,11 @@ def weigh_correction(newer: Statement, older: Statement, question: Question) -> 
     shared, answered = newer.terms & older.terms, older.terms & question.terms
     about, missing = newer.terms & question.terms, answered - newer.terms
     weight = len(shared) + len(shared & older.names) + len(about)
-    named = (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
-    if newer.states_change and answered:
-        named |= newer.denied & older.terms - question.terms
+    denied = newer.denied & older.terms - question.terms if newer.states_change and answered else frozenset()
+    named = denied | (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
-        return Correction(weight + _NAMED, LEAST_NAMED)
+        return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
     has_most = bool(answered & about) and len(missing) <= max(1, len(answered) // 2)
     if newer.states_change and (has_most or (about and len(about) >= len(answered))):
         return Correction(weight, _LEAST_CHANGED)

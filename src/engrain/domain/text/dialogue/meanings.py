@@ -22,7 +22,7 @@ _GROUPS = """
     live lives living move moved relocate address flat apartment house home city town reside residence
     work job profession occupation employed employer hired join joined quit company career office
     earn salary wage income pay paid
-    cost price pay paid charge rate fee expensive cheap rent took
+    cost price pay paid charge rate fee expensive cheap rent lease took
     money budget cash savings fund
     boss manager report supervisor lead
     teacher teach taught instructor trainer coach tutor professor
@@ -45,7 +45,7 @@ _GROUPS = """
     drink beer
     drink wine
     medicine medication tablet tablets pill pills drug dose prescription
-    doctor physician gp
+    doctor dr physician gp
     doctor surgeon
     doctor specialist
     ill sick illness disease unwell

@@ -87,6 +87,10 @@ _WHERE = (
 )
 _ARTICLE = "(?:the|an?|my|our|his|her|their)"
 _NAME = rf"(?!(?i:{_DAY}|{_MONTH})\b)[A-Z]\w+"
+_ASKED_NAME = re.compile(
+    r"\W*(?:(?:[Aa]nd|[Ss]o) )?[Ww]h(?:o|at)(?:['\u2019]s| is| are| was) "
+    r"(?P<name>(?=[A-Z]|\w*\d)[\w@.-]+(?: [A-Z][\w.-]*){,2})\W*$"
+)
 # Compiled when they are asked for: all of them take 6 ms of the start of a process.
 _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
     "time": partial(_compile, rf"\b(?:{_TIME})\b"),
@@ -115,7 +119,8 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
         rf"\b(?:Mrs?|Ms|Dr|Prof)\. {_NAME}",
         rf"(?<![.!?:]\s)(?<!^)(?<!\bat )(?<!\bin )(?<!\bat the )(?<!\bin the )\b{_NAME}",
         # At the beginning, where every word has a capital: alone, before another name, or before what somebody does.
-        rf"(?:^|(?<=[.!?] )){_NAME}(?=\W*$| [A-Z]|,| (?:is|was|has|will|can|and)\b|['\u2019]s\b| \w+s\b)",
+        rf"(?:^|(?<=[.!?] )){_NAME}(?=\W*$| [A-Z]|,|['\u2019]s\b"
+        r"|(?: (?:now|also|still|already|usually|always|never|only|just))* (?:(?:is|was|has|will|can|and)\b|\w+s\b))",
         rf"(?<=: ){_NAME}(?=[.,;]|$)",
         r"@\w+",
         rf"\bmy name\b|\bmine\b|\b(?:my|our|his|her|their|your) (?:\w+ )?{_RELATIVE}\b",
@@ -142,3 +147,17 @@ def find_asked_kind(query: str) -> Kind | None:
 def find_values(kind: Kind, statement: str) -> frozenset[str]:
     """Find the values of a kind in a statement, folded."""
     return frozenset(map(str.casefold, _VALUES[kind]().findall(statement))) - STOP_WORDS
+
+
+@lru_cache(maxsize=1_024)
+def find_asked_name(query: str) -> re.Pattern[str] | None:
+    """Find the name in a question who or what it is ("Who is KLO?"): a pattern of the statements that say it."""
+    asked = _ASKED_NAME.match(query)
+    if asked is None:
+        return None
+    name = r"\W+".join(map(re.escape, re.findall(r"\w+", asked["name"])))
+    return re.compile(
+        rf"\b{name}(?: [A-Z]\w+)?(?:,? (?:is|are|was|were|stands for|means)\b| ?[:=(])"
+        r"|(?:\b(?:is|are|was|called|named|says?|calls? (?:him|her|it|them|me|us)|known as|nicknamed|short for)|,)"
+        rf" @?{name}\b"
+    )
