@@ -33,6 +33,7 @@ COUNTERS: Mapping[str, str] = {
     "engine_retries": "Repeated calls of remote engines",
     "episodes_cleaned": "Episodes removed by a cleanup",
     "facts_cleaned": "Facts and rules erased by a cleanup",
+    "events_removed": "Audit events removed by a cleanup",
     "episodes_consolidated": "Episodes consolidated",
     "hooks_degraded": "Hooks answered without the server",
     "jobs_begun": "Attempts at jobs begun here",

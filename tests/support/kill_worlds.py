@@ -32,6 +32,7 @@ SETTINGS = {
     "entities": {"link": "fast"},
     "consolidation": {"batch": CONSOLIDATED, "on_session_switch": False},
     "cleanup": {"fact_days": 1},
+    "events": {"keep_days": 30},
 }
 _EPISODES = re.compile(r'<episode_content id="(e\d+)"[^>]*>\n(.*?)\n</episode_content>', re.DOTALL)
 _REFLECTION = json.dumps({"reflection": "All is well in the harbour, and Ana likes it.", "sources": ["m1", "m2"]})

@@ -112,6 +112,8 @@ export interface CleanupReport {
   facts_deleted: number;
   rules_deleted: number;
   items_deleted: number;
+  events_deleted: number;
+  unverified_logs: number;
   dry_run: boolean;
 }
 
@@ -1002,6 +1004,7 @@ export interface Verification {
   unsealed: number;
   late: number;
   head: string | null;
+  removed: number;
   broken: string | null;
   reason: "changed" | "missing" | "seal_changed" | "seal_missing" | "other_key" | "head_missing" | null;
 }

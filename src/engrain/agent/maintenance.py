@@ -80,25 +80,25 @@ class Maintenance(ABC):
 
         Episodes that are neither consolidated nor expired stay, even above `max_entries` of a tenant; so do facts and
         rules learned from what is removed. With `cleanup.fact_days` facts and rules that ended so many days ago are
-        erased as `erase` does. The settings `cleanup.tenants` have the retention of single tenants. A second run
-        changes nothing; a dry run only counts. `progress` gets the number removed after each batch.
+        erased as `erase` does. With `events.keep_days` older audit events are sealed and removed; where a seal is
+        broken, they stay. The settings `cleanup.tenants` have the retention of single tenants. A second run changes
+        nothing; a dry run only counts. `progress` gets the number removed after each batch.
 
         Raises:
             InvalidInput: `max_entries` is no number from 0 on.
         """
-        from engrain.domain.maintenance.retention import Retention
+        from engrain.agent.wiring.retention import retention_of
         from engrain.lifecycle.cleanup import cleanup
 
-        chosen, most = self.parts.settings.cleanup, max_entries
-        if most is not None:
-            most = checks.count(most, name="max_entries", high=_MOST_ENTRIES)
-
-        def retention_of(tenant_id: str) -> Retention:
-            own = chosen.of_tenant(tenant_id)
-            entries = own.max_entries if most is None else most
-            return Retention(expired_days=own.retention_days, max_entries=entries, fact_days=own.fact_days)
-
-        return cleanup(self.parts.store, self._acts(tenant), retention_of, dry_run=dry_run, progress=progress)
+        most = None if max_entries is None else checks.count(max_entries, name="max_entries", high=_MOST_ENTRIES)
+        return cleanup(
+            self.parts.store,
+            self._acts(tenant),
+            lambda name: retention_of(self.parts.settings, name, max_entries=most),
+            load_secret=lambda: self._signing_key().secret,
+            dry_run=dry_run,
+            progress=progress,
+        )
 
     def consolidate(
         self,

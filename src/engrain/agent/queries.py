@@ -397,7 +397,8 @@ class Queries(View):
     ) -> Page[Event]:
         """List the changes of one memory or run, or of all that this agent sees, newest first.
 
-        An event says who made the change, when, and on whose request.
+        An event says who made the change, when, and on whose request. Where the setting `events.keep_days` has removed
+        events, the last page has `removed_before`: older ones are gone, whatever the list is of.
 
         Raises:
             InvalidInput: an id or event type that is no text, a limit outside 0-1000, or a cursor of another list.
@@ -405,16 +406,17 @@ class Queries(View):
         from engrain.storage.search import history
 
         most = checks.count(limit, name="limit")
-        events = self._parts().store.read(
+        events, removed_before = self._parts().store.read(
             self._caller,
-            history.load_events,
+            history.load_page,
             memory_id=checks.optional_name(id_, name="id"),
             event_type=checks.optional_name(event_type, name="event_type"),
             run_id=checks.optional_name(run_id, name="run_id"),
             limit=most + 1,
             after=pagination.decode_moment("events", after),
         )
-        return pagination.cut("events", events, most, lambda event: (event.created_at, event.id))
+        page = pagination.cut("events", events, most, lambda event: (event.created_at, event.id))
+        return replace(page, removed_before=removed_before)
 
     def stats(self, *, scope: words.WithinScope | None = None) -> Stats:
         """Count the memories of this agent by kind and state.

@@ -52,7 +52,9 @@ def _decode_object(hint: Any, value: Mapping[str, Any]) -> Any:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Page:
         items = tuple(decode(arguments[0], item) for item in value["items"])
-        return Page(items=items, next=value["next"], times=decode(dict[str, datetime], value.get("times", {})))
+        times = decode(dict[str, datetime], value.get("times", {}))
+        removed_before = decode(datetime | None, value.get("removed_before"))
+        return Page(items=items, next=value["next"], times=times, removed_before=removed_before)
     if isinstance(hint, type) and is_dataclass(hint):
         # What a newer server adds to the fields of a record is left out.
         return hint(**{name: decode(of, value[name]) for name, of in _hints(hint).items() if name in value})

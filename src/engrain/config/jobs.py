@@ -52,7 +52,7 @@ class Schedules(Section):
     cleanup: str = setting(
         default="30 4 * * *",
         parse=_parse_cron,
-        description="When expired and surplus episodes and ended facts are removed",
+        description="When expired and surplus episodes, ended facts and old events are removed",
     )
     compaction: str = setting(
         default="0 5 * * *", parse=_parse_cron, description="When the database is compacted and old jobs are removed"

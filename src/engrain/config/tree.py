@@ -222,6 +222,7 @@ class TenantCleanup(Section):
     retention_days: float | None = setting(default=None, ge=0, le=36_500, description="As `cleanup.retention_days`")
     max_entries: int | None = setting(default=None, ge=0, description="As `cleanup.max_entries`")
     fact_days: float | None = setting(default=None, ge=0, le=36_500, description="As `cleanup.fact_days`")
+    event_days: float | None = setting(default=None, ge=0, le=36_500, description="As `events.keep_days`")
 
 
 class Cleanup(Section):
@@ -239,13 +240,21 @@ class Cleanup(Section):
         "nobody confirmed them, or their period ended; 0 for ever. Live ones never go by age",
     )
     tenants: dict[str, TenantCleanup] = setting(
-        default={}, description="Retention of single tenants by name: retention_days, max_entries, fact_days"
+        default={},
+        description="Retention of single tenants by name: retention_days, max_entries, fact_days, event_days",
     )
 
-    def of_tenant(self, name: str) -> Cleanup:
-        """Retention of a tenant: its own settings over the general ones."""
-        own = self.tenants.get(name, TenantCleanup())
-        return Cleanup(**{**vars(self), **{key: value for key, value in vars(own).items() if value is not None}})
+
+class Events(Section):
+    """Retention of the audit log."""
+
+    keep_days: float = setting(
+        default=0.0,
+        ge=0,
+        le=36_500,
+        description="How many days audit events stay; 0 for ever. Erasures, merges and what an undo took "
+        "back stay at any age. A run whose events are gone cannot be undone",
+    )
 
 
 class Privacy(Section):
@@ -412,6 +421,7 @@ class Settings(Section):
     decay: Decay = Decay()
     maturity: Maturity = Maturity()
     cleanup: Cleanup = Cleanup()
+    events: Events = Events()
     handling: Handling = Handling()
     privacy: Privacy = Privacy()
     notes: Notes = Notes()

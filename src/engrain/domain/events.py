@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 
 EPISODE_CREATED = "episode_created"  # most events are
+EVENTS_REMOVED = "events_removed"
+KEPT_TYPES = frozenset(
+    {"memory_erased", "user_erased", "entity_merge", "entity_unmerge", "fact_taken_back", "rule_taken_back"}
+)
+"""Types of events that stay at any age: proofs of erasure, and what a restore, an unmerge or a new learning reads."""
 
 
 def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
@@ -121,6 +126,11 @@ def user_erased(act: Act, erasure: UserErasure, ids: Callable[[], str]) -> Event
     payload = {"rows": {part.table: part.rows for part in erasure.tables}, "sha256": erasure.sha256}
     scope = user_scope(erasure.user_id, GLOBAL_SCOPE)
     return _event(act, "user_erased", ids, scope=scope, memory_id=None, payload=payload)
+
+
+def events_removed(act: Act, before: datetime, ids: Callable[[], str]) -> Event:
+    """The events of the tenant before a time were removed by their age; every agent sees this one."""
+    return _event(act, EVENTS_REMOVED, ids, scope=GLOBAL_SCOPE, memory_id=None, payload={"before": format_time(before)})
 
 
 def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str], *, origin: str | None = None) -> Event:

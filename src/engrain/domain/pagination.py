@@ -28,12 +28,13 @@ class Page(Record, Sequence[_Item_co]):
     """One page of a list: a sequence of its items, and the cursor of the page after it.
 
     `next` is the `after` of the next page; None on the last one. `times` are those that were given in words, as they
-    were understood.
+    were understood. `removed_before` is on the last page of a list of events the time before which events were removed.
     """
 
     items: tuple[_Item_co, ...] = ()
     next: str | None = None
     times: Mapping[str, datetime] = field(default_factory=dict, hash=False)
+    removed_before: datetime | None = None
 
     @overload
     def __getitem__(self, index: int) -> _Item_co: ...
@@ -47,7 +48,7 @@ class Page(Record, Sequence[_Item_co]):
 
     def to_dict(self) -> dict[str, Any]:
         page = Record.to_dict(self)
-        return page if self.times else {name: value for name, value in page.items() if name != "times"}
+        return {name: value for name, value in page.items() if value or name in {"items", "next"}}
 
 
 def cut(name: str, rows: Sequence[_Item], limit: int, position: Callable[[_Item], Position]) -> Page[_Item]:

@@ -1,4 +1,4 @@
-"""The cleanup: removes expired episodes, the oldest consolidated ones beyond the capacity, and facts that ended."""
+"""The cleanup: removes expired episodes, the oldest consolidated of too many, facts that ended, and old events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
+from engrain.domain.maintenance.retention import event_cutoff
 from engrain.domain.records import Record
+from engrain.lifecycle.event_removal import remove_events
 from engrain.storage.exact.items import count_expired, remove_expired
 from engrain.storage.write.cleanup import clean_up, erase_ended, list_ended, plan_cleanup, preview_cleanup
 
@@ -32,6 +34,8 @@ class CleanupReport(Record):
     facts_deleted: int
     rules_deleted: int
     items_deleted: int  # of stores, whose time to live was over
+    events_deleted: int
+    unverified_logs: int  # tenants whose events stay, as `verify_events` finds them broken
     dry_run: bool
 
 
@@ -40,16 +44,17 @@ def cleanup(
     acts: Iterable[Act],
     retention_of: Callable[[str], Retention],
     *,
+    load_secret: Callable[[], bytes],
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> CleanupReport:
     """Remove each tenant's expired episodes, the oldest consolidated ones beyond its retention, and facts that ended.
 
-    An episode that is not consolidated and has not expired stays, however many there are. Rules go like facts. Each
-    batch is a transaction of its own: stopped anywhere, another cleanup does the rest. `progress` gets the number
-    removed after each batch.
+    Then its old events, sealed by the key that `load_secret` gives. An episode that is not consolidated and has not
+    expired stays, however many there are. Rules go like facts. Each batch is a transaction of its own: stopped
+    anywhere, another cleanup does the rest. `progress` gets the number removed after each batch.
     """
-    tenants = expired = capacity = remaining = facts = rules = items = 0
+    tenants = expired = capacity = remaining = facts = rules = items = events = unverified = 0
     for act in acts:
         tenants += 1
         retention = retention_of(act.caller.tenant_id)
@@ -71,6 +76,11 @@ def cleanup(
         if retention.fact_days > 0:
             facts += _erase_ended(store, act, "fact", retention, dry_run=dry_run, progress=progress)
             rules += _erase_ended(store, act, "rule", retention, dry_run=dry_run, progress=progress)
+        cutoff = event_cutoff(retention, act.at)
+        if cutoff is not None:
+            removal = remove_events(store, act, cutoff, load_secret, dry_run=dry_run, progress=progress)
+            events += removal.removed
+            unverified += not removal.is_whole
     return CleanupReport(
         tenants=tenants,
         expired_deleted=expired,
@@ -79,6 +89,8 @@ def cleanup(
         facts_deleted=facts,
         rules_deleted=rules,
         items_deleted=items,
+        events_deleted=events,
+        unverified_logs=unverified,
         dry_run=dry_run,
     )
 

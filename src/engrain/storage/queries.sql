@@ -150,6 +150,24 @@ WHERE tenant_id = :tenant_id AND key > :key AND key < 'audit_seal/~' ORDER BY ke
 SELECT key, value FROM memory_metadata
 WHERE tenant_id = :tenant_id AND key < :key AND key > 'audit_seal/' ORDER BY key DESC LIMIT 1;
 
+-- set_seal --
+-- Replace the text of a seal of events
+UPDATE memory_metadata SET value = :value WHERE tenant_id = :tenant_id AND key = :key;
+
+-- removable_event --
+-- Check whether an event is older than a time, of no type among some
+SELECT 1 FROM memory_events INDEXED BY memory_events_time
+WHERE tenant_id = :tenant_id AND created_at < :before AND NOT event_type IN :kept ORDER BY created_at LIMIT 1;
+
+-- count_removable_events --
+-- Count the events that are older than a time, of no type among some
+SELECT count(*) FROM memory_events INDEXED BY memory_events_time
+WHERE tenant_id = :tenant_id AND created_at < :before AND NOT event_type IN :kept;
+
+-- remove_events --
+-- Remove some events
+DELETE FROM memory_events WHERE tenant_id = :tenant_id AND id IN :ids;
+
 -- count_events --
 -- Count the events of a tenant
 SELECT count(*) FROM memory_events WHERE tenant_id = :tenant_id;

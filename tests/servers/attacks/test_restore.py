@@ -217,6 +217,7 @@ def test_an_undo_takes_back_nothing_that_its_caller_does_not_see(attacked, tmp_p
     created = {"run_id": RUN["id"], "actor": "sales", "scope": "sales"}
     consolidated = {"status": ["pending", "consolidated"]}
     events = [
+        {**EVENT, **created, "id": "0190-0", "event_type": "run_started", "memory_id": RUN["id"]},
         {**EVENT, **created, "id": "0190-a", "event_type": "fact_created", "memory_id": fact.id},
         {**EVENT, **created, "id": "0190-b", "event_type": "rule_created", "memory_id": rule.id},
         {**EVENT, **created, "id": "0190-c", "event_type": "episode_consolidated", "memory_id": turn.id}

@@ -5,6 +5,7 @@ import inspect
 import pkgutil
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 
@@ -14,6 +15,7 @@ from engrain.storage.postgres.backend import PostgresBackend
 from engrain.storage.reports import seals
 from engrain.storage.sqlite.backend import SqliteBackend
 from engrain.storage.transaction import for_every_user
+from engrain.storage.write import event_removal
 from tests.servers.leaks.hearing import Refs, said, secrets_in, strangers_in
 from tests.servers.leaks.store_probes import (
     READS,
@@ -71,11 +73,19 @@ def test_every_verb_of_a_store_is_asked():
 # These serve other functions of storage, inside whose answers they are asked about.
 _WITHIN = frozenset(
     "compile_request search_keywords find_nearest collect_enough filter_docs find_few load_inactive load_search_space "
-    "load_caller_space has_waiting load_visible find_slot expand_subjects count_confirmations start_search".split()
+    "load_caller_space has_waiting load_visible find_slot expand_subjects count_confirmations start_search "
+    "find_removal".split()
 )
 
 # These read a whole tenant for its admin, whose test is below.
-_OF_A_TENANT = {"iterate_events", "verify_events"}
+_OF_A_TENANT = {
+    "iterate_events",
+    "verify_events",
+    "load_sealed",
+    "compare_events",
+    "has_removable",
+    "count_removable",
+}
 
 
 def test_every_function_that_reads_for_a_caller_is_a_verb():
@@ -112,6 +122,10 @@ def test_the_audit_log_of_a_tenant_holds_nothing_of_another(backend):
             assert {event.tenant_id for event in found} == {tenant}
             assert not {*CANARY.findall(text)} & ({canary_of(each) for each in world.memories} - written)
             assert (verified.unsealed, verified.is_whole) == (len(found), True)
+            now = max(event.created_at for event in found) + timedelta(days=1)
+            removable = [event for event in found if event_removal.is_removable(event, now)]
+            assert store.read(reader, event_removal.count_removable, now) == len(removable) > 0
+            assert store.read(reader, event_removal.has_removable, now)
 
 
 @pytest.mark.parametrize("kind", [SqliteBackend, PostgresBackend])

@@ -44,7 +44,7 @@ def _read(snapshot: Snapshot, request: OverviewRequest, now: datetime) -> Overvi
     caller = snapshot.caller
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     days = [today - timedelta(days=back) for back in reversed(range(request.days))]
-    counts, cut = count_activity(snapshot, since=days[0]) if days else ({}, None)
+    counts, counted_from = count_activity(snapshot, since=days[0]) if days else ({}, None)
     standouts = find_standouts(snapshot, Request(caller=caller, filter=Filter(), now=now), limit=request.limit)
     facts_of = dict(standouts.entities)
 
@@ -56,7 +56,7 @@ def _read(snapshot: Snapshot, request: OverviewRequest, now: datetime) -> Overvi
         at=now,
         stats=count_memories(snapshot, now),
         days=days_of(counts, tuple(f"{day:%Y-%m-%d}" for day in days)),
-        days_since=cut,
+        days_since=counted_from,
         newest_episodes=tuple(memory for memory in newest("episode") if isinstance(memory, Episode)),
         newest_facts=tuple(memory for memory in newest("fact") if isinstance(memory, Fact)),
         newest_rules=tuple(memory for memory in newest("rule") if isinstance(memory, Rule)),

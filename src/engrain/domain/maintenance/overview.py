@@ -75,7 +75,8 @@ class Overview(Record):
 
     Attributes:
         days: the last days, oldest first, empty ones too; changes that the agent sees, by any agent.
-        days_since: start of the counts if there were more than MOST_EVENTS events; None if all were counted.
+        days_since: start of the counts if there were more than MOST_EVENTS events, or `events.keep_days` has removed
+            some of these days; None if all were counted.
         most_referenced, entities, content_bytes: of the newest MOST_MEMORIES of each kind and scope; `looked_at` has
             their number.
         waiting_sessions: sessions with episodes that wait for consolidation, the oldest first; of the MOST_WAITING

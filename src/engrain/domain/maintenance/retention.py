@@ -1,4 +1,4 @@
-"""Retention: how long expired episodes and ended facts and rules stay, and how many episodes stay in all."""
+"""Retention: how long expired episodes, ended facts and rules and events stay, and how many episodes stay in all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Removal = Literal["expired", "capacity"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention(Record):
-    """Retention policy of a tenant: days that expired episodes and ended facts stay, and the most episodes.
+    """Retention policy of a tenant: days that expired episodes, ended facts and events stay, and the most episodes.
 
     More than `max_entries` stay while they are neither consolidated nor expired.
     """
@@ -26,6 +26,7 @@ class Retention(Record):
     expired_days: float = 0.0
     max_entries: int | None = 10_000  # None for no limit
     fact_days: float = 0.0  # of rules, too; 0 for ever
+    event_days: float = 0.0  # 0 for ever
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,3 +71,8 @@ def ended_at(memory: MemoryRecord) -> datetime | None:
 def end_cutoff(retention: Retention, now: datetime) -> datetime:
     """Time before which ended facts and rules are erased."""
     return now - timedelta(days=retention.fact_days)
+
+
+def event_cutoff(retention: Retention, now: datetime) -> datetime | None:
+    """Time before which events are removed; None where they stay for ever."""
+    return now - timedelta(days=retention.event_days) if retention.event_days > 0 else None

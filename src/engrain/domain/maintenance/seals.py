@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from engrain.domain.records import Event, Record, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 EVENTS_OF_A_SEAL = 1_000
 # The first seal follows this.
 GENESIS = "0" * 64
 _DIGEST_BYTES = 16
 _PURPOSE = b"engrain events 1\n"
+_TRIM_PURPOSE = b"engrain trimmed events 1\n"
+SPENT_START = '{"spent"'  # of the text of a spent seal, by which a statement passes over it
 
 Break = Literal["changed", "missing", "seal_changed", "seal_missing", "other_key", "head_missing"]
 
@@ -46,6 +48,10 @@ class Seal:
         previous: the hash of the seal before.
         total: how many events are sealed with it.
         until: the time of the last event up to here, by which the next batch is found.
+        hash: the HMAC of all that was sealed; it stays when events are removed.
+        removed: how many of its events were removed by their age; their digests went with them.
+        is_spent: True once none of its events can be removed any more.
+        trim: the HMAC of what is left, of a seal whose events were removed; else empty.
     """
 
     number: int
@@ -55,12 +61,21 @@ class Seal:
     until: datetime
     events: tuple[SealedEvent, ...]
     hash: str
+    removed: int = 0
+    is_spent: bool = False
+    trim: str = ""
 
     def to_json(self) -> str:
         """The seal as it is stored; its number is in its name."""
-        events = [[event.id, event.envelope, event.payload] for event in self.events]
+        spent = {"spent": True} if self.is_spent else {}
         head = {"key": self.key, "previous": self.previous, "total": self.total, "until": format_time(self.until)}
-        return json.dumps({**head, "hash": self.hash, "events": events})
+        trimmed = {"removed": self.removed, "trim": self.trim} if self.trim else {}
+        return json.dumps({**spent, **head, "hash": self.hash, **trimmed, "events": self.rows})
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """Its digests as JSON."""
+        return [[event.id, event.envelope, event.payload] for event in self.events]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +94,7 @@ class Verification(Record):
     Attributes:
         sealed: the events that were compared, up to the first that is broken.
         erased: those of them whose payload went with the memory, or the user, that was erased.
+        removed: sealed events that `events.keep_days` has removed; they are not among `sealed`.
         unsealed: events that no seal has yet; nothing is known of these.
         late: those of them that are older than the last seal: restored since, or put in by somebody.
         head: the hash of the last seal.
@@ -91,6 +107,7 @@ class Verification(Record):
     unsealed: int
     late: int
     head: str | None
+    removed: int = 0
     broken: str | None = None
     reason: Break | None = None
 
@@ -111,7 +128,16 @@ def read_seal(number: int, text: str) -> Seal:
         events = tuple(SealedEvent(id=id_, envelope=head, payload=body) for id_, head, body in value["events"])
         named = {name: str(value[name]) for name in ("key", "previous", "hash")}
         until = datetime.fromisoformat(value["until"])
-        return Seal(number=number, total=int(value["total"]), until=until, events=events, **named)
+        return Seal(
+            number=number,
+            total=int(value["total"]),
+            until=until,
+            events=events,
+            removed=int(value.get("removed", 0)),
+            is_spent="spent" in value,
+            trim=str(value.get("trim", "")),
+            **named,
+        )
     except (KeyError, TypeError) as error:
         raise ValueError(f"seal {number} is none any more") from error
 
@@ -138,9 +164,31 @@ def name_key(secret: bytes) -> str:
 
 def hash_seal(seal: Seal, secret: bytes) -> str:
     """The HMAC-SHA256 of all of a seal, the hash of the one before it included."""
-    events = [[event.id, event.envelope, event.payload] for event in seal.events]
-    parts = [seal.number, seal.key, seal.previous, seal.total, format_time(seal.until), events]
+    parts = [seal.number, seal.key, seal.previous, seal.total, format_time(seal.until), seal.rows]
     return hmac.digest(secret, _PURPOSE + json.dumps(parts).encode(), "sha256").hex()
+
+
+def trim_seal(seal: Seal, removed: Collection[str], secret: bytes, *, is_spent: bool) -> Seal:
+    """The seal without the digests of removed events, by their ids, signed anew.
+
+    Its hash stays, so that the seal after it, and a hash that was kept elsewhere, hold as before.
+    """
+    left = tuple(event for event in seal.events if event.id not in removed)
+    gone = seal.removed + len(seal.events) - len(left)
+    trimmed = replace(seal, events=left, removed=gone, is_spent=is_spent)
+    return replace(trimmed, trim=_sign_trimmed(trimmed, secret))
+
+
+def has_signature(seal: Seal, secret: bytes) -> bool:
+    """True if a seal is as it was signed: when it was made, or when events of it were removed."""
+    if seal.trim:
+        return hmac.compare_digest(seal.trim, _sign_trimmed(seal, secret))
+    return not seal.is_spent and hmac.compare_digest(seal.hash, hash_seal(seal, secret))
+
+
+def _sign_trimmed(seal: Seal, secret: bytes) -> str:
+    parts = [seal.hash, seal.removed, seal.is_spent, hash_seal(seal, secret)]
+    return hmac.digest(secret, _TRIM_PURPOSE + json.dumps(parts).encode(), "sha256").hex()
 
 
 def digest_event(event: Event, secret: bytes) -> SealedEvent:

@@ -39,6 +39,19 @@ def check_undo(run: Run) -> None:
             return
 
 
+def check_events(run: Run, events: Iterable[Event]) -> None:
+    """Check that the events of a run are there, by its first one, which leaves before all others.
+
+    Raises:
+        InvalidInput: they were removed by their age.
+    """
+    if not any(event.event_type == "run_started" for event in events):
+        reason = f"run {run.id} began on {run.started_at:%Y-%m-%d}, and its audit events were removed since"
+        raise InvalidInput(
+            f"{reason} (events.keep_days), so nothing says what it changed; correct or forget what it wrote instead"
+        )
+
+
 def check_visible(run: Run, events: Iterable[Event], caller: Caller) -> None:
     """Check that a caller sees all changes of a run.
 

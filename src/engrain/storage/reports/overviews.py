@@ -10,6 +10,7 @@ from engrain.domain.records import KINDS
 from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import matching
+from engrain.storage.search.history import find_removal
 from engrain.storage.search.namespaces import load_search_space
 
 if TYPE_CHECKING:
@@ -29,13 +30,16 @@ def count_activity(
 ) -> tuple[dict[tuple[str, str], int], datetime | None]:
     """Count events in the caller's scopes by day (UTC, 2026-11-21) and type, of the types in COUNTED.
 
-    Of the newest `most` events from `since` on; and the time of the oldest of these if there are more, else None.
+    Of the newest `most` events from `since` on; and the time of the oldest of these if there are more, or from which on
+    events are there if older ones were removed by their age, else None.
     """
     bound = {**snapshot.bindings(), "types": snapshot.dialect.listed(_TYPES), "since": snapshot.dialect.time(since)}
     rows = snapshot.rows("activity", **bound, limit=most)
     counts = {(str(day), str(type_)): int(count) for day, type_, count, _ in rows}
-    is_cut = sum(counts.values()) == most
-    return counts, min((snapshot.dialect.moment(oldest) for *_, oldest in rows), default=None) if is_cut else None
+    if sum(counts.values()) == most:
+        return counts, min((snapshot.dialect.moment(oldest) for *_, oldest in rows), default=None)
+    removed_before = find_removal(snapshot)
+    return counts, removed_before if removed_before is not None and removed_before > since else None
 
 
 def find_standouts(snapshot: Snapshot, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hmac
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.scopes import user_of
@@ -13,7 +13,7 @@ from engrain.domain.maintenance.seals import (
     GENESIS,
     Verification,
     digest_event,
-    hash_seal,
+    has_signature,
     make_seal,
     name_key,
     read_seal,
@@ -21,7 +21,7 @@ from engrain.domain.maintenance.seals import (
 from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from engrain.domain.maintenance.seals import Break, Seal
     from engrain.domain.records import Event
@@ -31,20 +31,23 @@ PREFIX = "audit_seal/"
 # A transaction commits this long after the time of its events at the latest; older ones are late.
 _OVERLAP = timedelta(minutes=10)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+NOTHING = Verification(sealed=0, erased=0, unsealed=0, late=0, head=None)  # before anything was compared
 
 
 @for_every_user
-def seal_events(work: UnitOfWork, secret: bytes, *, late: bool) -> tuple[Seal | None, int]:
+def seal_events(
+    work: UnitOfWork, secret: bytes, *, late: bool, choose: Callable[[Event], bool] | None = None
+) -> tuple[Seal | None, int]:
     """Seal the oldest events that have no seal, a batch of them; the last seal, and how many events it took in.
 
-    With `late` also those that are older than the last seal.
+    With `late` also those that are older than the last seal. `choose` says of an event whether it is one of them.
     """
     last = _load_last(work)
-    events = list(_list_unsealed(work, last, late=late, most=EVENTS_OF_A_SEAL))
+    events = list(islice(filter(choose, _list_unsealed(work, last, late=late)), EVENTS_OF_A_SEAL))
     if not events:
         return last, 0
     seal = make_seal(last, events, secret)
-    work.run("add_seal", tenant_id=work.tenant_id, key=_name(seal.number), value=seal.to_json())
+    work.run("add_seal", tenant_id=work.tenant_id, key=name_seal(seal.number), value=seal.to_json())
     return seal, len(events)
 
 
@@ -54,16 +57,15 @@ def verify_events(snapshot: Snapshot, secret: bytes, *, head: str | None) -> Ver
 
     `head` is the hash of a seal that was kept elsewhere: where none has it, seals were cut off.
     """
-    found = Verification(sealed=0, erased=0, unsealed=0, late=0, head=None)
+    found = NOTHING
     last: Seal | None = None
     heads = set()
     for number, text in _iterate_seals(snapshot):
         expected = 1 if last is None else last.number + 1
-        seal, why = _check_seal(number, text, expected, last, secret=secret)
-        broken = None if why is None else f"seal {expected}"
+        seal, why = check_seal(number, text, last, secret=secret)
         if seal is None:
-            return replace(found, broken=broken, reason=why)
-        found = _compare(snapshot, seal, secret, found)
+            return replace(found, broken=f"seal {expected}", reason=why)
+        found = compare_events(snapshot, seal, load_sealed(snapshot, seal), secret=secret, before=found)
         if not found.is_whole:
             return found
         last = seal
@@ -72,7 +74,7 @@ def verify_events(snapshot: Snapshot, secret: bytes, *, head: str | None) -> Ver
         return replace(found, broken=head, reason="head_missing")
     counted: Any = snapshot.one("count_events", tenant_id=snapshot.tenant_id)
     unsealed = int(counted[0]) - found.sealed
-    new = sum(1 for _ in _list_unsealed(snapshot, last, late=False, most=None)) if unsealed else 0
+    new = sum(1 for _ in _list_unsealed(snapshot, last, late=False)) if unsealed else 0
     return replace(found, unsealed=unsealed, late=unsealed - new)
 
 
@@ -81,11 +83,9 @@ def iterate_events(snapshot: Snapshot) -> Iterator[Event]:
     yield from _iterate(snapshot, _BEGINNING)
 
 
-def _check_seal(
-    number: int, text: str, expected: int, last: Seal | None, *, secret: bytes
-) -> tuple[Seal | None, Break | None]:
-    """The seal, and why it is not the one that was made."""
-    if number != expected:
+def check_seal(number: int, text: str, last: Seal | None, *, secret: bytes) -> tuple[Seal | None, Break | None]:
+    """The seal that follows the last one, or why it is not the one that was made."""
+    if number != (1 if last is None else last.number + 1):
         return None, "seal_missing"
     try:
         seal = read_seal(number, text)
@@ -94,14 +94,16 @@ def _check_seal(
     if seal.key != name_key(secret):
         return None, "other_key"
     follows = seal.previous == (GENESIS if last is None else last.hash)
-    if not follows or not hmac.compare_digest(seal.hash, hash_seal(seal, secret)):
+    if not follows or not has_signature(seal, secret):
         return None, "seal_changed"
     return seal, None
 
 
-def _compare(snapshot: Snapshot, seal: Seal, secret: bytes, before: Verification) -> Verification:
+def compare_events(
+    snapshot: Snapshot, seal: Seal, events: Sequence[Event], *, secret: bytes, before: Verification = NOTHING
+) -> Verification:
     """Compare the events of a seal with those that are there, up to the first that is broken."""
-    there = {event.id: event for event in _load(snapshot, [event.id for event in seal.events])}
+    there = {event.id: event for event in events}
     sealed, erased = before.sealed, before.erased
     for expected in seal.events:
         event = there.get(expected.id)
@@ -111,7 +113,7 @@ def _compare(snapshot: Snapshot, seal: Seal, secret: bytes, before: Verification
             why: Break = "missing" if event is None else "changed"
             return replace(before, sealed=sealed, erased=erased, broken=expected.id, reason=why)
         sealed, erased = sealed + 1, erased + (now != expected)
-    return replace(before, sealed=sealed, erased=erased, head=seal.hash)
+    return replace(before, sealed=sealed, erased=erased, removed=before.removed + seal.removed, head=seal.hash)
 
 
 def _was_erased(snapshot: Snapshot, event: Event) -> bool:
@@ -120,7 +122,7 @@ def _was_erased(snapshot: Snapshot, event: Event) -> bool:
     return snapshot.one("was_erased", **bound) is not None
 
 
-def _list_unsealed(snapshot: Snapshot, last: Seal | None, *, late: bool, most: int | None) -> Iterator[Event]:
+def _list_unsealed(snapshot: Snapshot, last: Seal | None, *, late: bool) -> Iterator[Event]:
     """Yield the events that no seal has, oldest first."""
     since = _BEGINNING if last is None or late else last.until - _OVERLAP
     known: set[str] = set()
@@ -129,13 +131,7 @@ def _list_unsealed(snapshot: Snapshot, last: Seal | None, *, late: bool, most: i
         known.update(event.id for event in seal.events)
         if not late and seal.until < since:
             break
-    taken = 0
-    for event in _iterate(snapshot, since):
-        if event.id not in known:
-            yield event
-            taken += 1
-            if taken == most:
-                return
+    yield from (event for event in _iterate(snapshot, since) if event.id not in known)
 
 
 def _load_last(snapshot: Snapshot) -> Seal | None:
@@ -162,12 +158,15 @@ def _iterate(snapshot: Snapshot, since: datetime) -> Iterator[Event]:
         bound |= {"at": snapshot.dialect.time(found[-1].created_at), "id": found[-1].id}
 
 
-def _load(snapshot: Snapshot, ids: Sequence[str]) -> list[Event]:
+def load_sealed(snapshot: Snapshot, seal: Seal) -> list[Event]:
+    """Load the events of a seal that are there."""
     rows = snapshot.statements.records.events
+    ids = [event.id for event in seal.events]
     bound = {"tenant_id": snapshot.tenant_id, "ids": snapshot.dialect.listed(ids)}
     statement = f"SELECT {rows.columns} FROM memory_events WHERE tenant_id = :tenant_id AND id IN :ids"  # noqa: S608  # no input in it
     return [rows.record(row) for row in snapshot.ask(statement, bound)]
 
 
-def _name(number: int) -> str:
+def name_seal(number: int) -> str:
+    """The key of a seal by its number."""
     return f"{PREFIX}{number:012d}"

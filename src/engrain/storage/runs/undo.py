@@ -39,8 +39,8 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
 
     Raises:
         NotFound: the agent has no such run.
-        InvalidInput: it is running, was abandoned and had claimed nothing, or is undone already; or it wrote to a scope
-            the caller does not see. Nothing was written.
+        InvalidInput: it is running, was abandoned and had claimed nothing, or is undone already; its events are gone;
+            or it wrote to a scope the caller does not see. Nothing was written.
     """
     run = claims.lock_run(work, run_id)
     if run is None:
@@ -49,6 +49,7 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
     work.backend.lock(work, run.episode_ids, facts)
     reversal.check_undo(run)
     run_events = _load_run_events(work, run_id)
+    reversal.check_events(run, run_events)
     reversal.check_visible(run, run_events, work.caller)
     of_run = claims.join_run(work, run)
     undo = _Undo.of(of_run, run_events)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
@@ -123,6 +124,18 @@ def load_events(
     order = "ORDER BY created_at DESC, id DESC LIMIT :limit"
     found = snapshot.ask(f"SELECT {rows.columns} FROM memory_events {by} WHERE {where} {order}", bound)  # noqa: S608  # no input in it
     return [rows.record(row) for row in found]
+
+
+def load_page(snapshot: Snapshot, /, *, limit: int, **narrowed: Any) -> tuple[list[Event], datetime | None]:
+    """Load events as `load_events`; where these are the last of the list, with the time of `find_removal`."""
+    found = load_events(snapshot, limit=limit, **narrowed)
+    return found, find_removal(snapshot) if len(found) < limit else None
+
+
+def find_removal(snapshot: Snapshot) -> datetime | None:
+    """Find the time before which events were removed by their age; None where none were."""
+    found = load_events(snapshot, event_type=events.EVENTS_REMOVED, limit=1)
+    return datetime.fromisoformat(found[0].payload["before"]) if found else None
 
 
 def load_history(snapshot: Snapshot, id_: str) -> list[Fact]:

@@ -135,6 +135,11 @@ NOTES: Mapping[str, Callable[[Any, Arguments], Iterable[str]]] = {
     "rules.add": _masked,
     "facts": _times,
     "context": _times,
+    "events": lambda page, _: (
+        []
+        if page.removed_before is None
+        else [f"note: events before {page.removed_before:%Y-%m-%d %H:%M} UTC were removed (events.keep_days)"]
+    ),
     "erase": lambda report, arguments: [
         *(f"note: no memory {id_} is visible to this agent" for id_ in arguments["ids"] if id_ not in report.ids),
         *(

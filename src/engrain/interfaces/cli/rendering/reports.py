@@ -178,14 +178,20 @@ def decay(report: DecayReport) -> str:
 
 
 def cleanup(report: CleanupReport) -> str:
-    """Counts of episodes that were removed and that remain, and of facts and rules that were erased."""
+    """Counts of episodes that were removed and that remain, of what was erased, and of events that were removed."""
     expired = output.counted(report.expired_deleted, "episode")
     done = "would remove" if report.dry_run else "removed"
     episodes = f"{expired} that ran out and {report.capacity_deleted:,} of too many; {report.remaining:,} remain"
     ended = f"{output.counted(report.facts_deleted, 'fact')} and {output.counted(report.rules_deleted, 'rule')}"
     has_ended = report.facts_deleted or report.rules_deleted
-    items = f"\n{done} {output.counted(report.items_deleted, 'item')} that ran out" if report.items_deleted else ""
-    return f"{done} {episodes}" + (f"\n{done} {ended} that ended" if has_ended else "") + items
+    logs = output.counted(report.unverified_logs, "tenant")
+    more = [
+        (has_ended, f"{done} {ended} that ended"),
+        (report.items_deleted, f"{done} {output.counted(report.items_deleted, 'item')} that ran out"),
+        (report.events_deleted, f"{done} {output.counted(report.events_deleted, 'old event')}"),
+        (report.unverified_logs, f"events of {logs} stay, as they are not as sealed; `engrain verify-events` says why"),
+    ]
+    return "\n".join([f"{done} {episodes}", *(line for is_there, line in more if is_there)])
 
 
 def backup(report: BackupReport) -> str:

@@ -119,7 +119,14 @@ def _schema(answer: AnswerType) -> Schema:
         case PageOf(item=item):
             items = {"type": "array", "items": reference(item)}
             cursor = {"type": ["string", "null"], "description": "`after` of the next page; null: this is the last."}
-            return _object_schema({"items": items, "next": cursor}, summary_of(answer))
+            page = _object_schema({"items": items, "next": cursor}, summary_of(answer))
+            if item is records.Event:
+                page["properties"]["removed_before"] = {
+                    "type": "string",
+                    "format": "date-time",
+                    "description": "On the last page, where older events were removed (events.keep_days).",
+                }
+            return page
         case BareValue(verb=verb, type=of):
             assert verb.field is not None
             return _object_schema({verb.field: _hint_schema(of)}, summary_of(answer))
