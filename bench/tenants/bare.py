@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-import psycopg
-
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.bm25 import code
+from engrain.storage.postgres.pipelines import PipelineTransaction, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy as np
+    import psycopg
     from numpy.typing import NDArray
 
 _SETTING = "SELECT set_config('engrain.tenant_id', %(tenant)s, true)"
@@ -33,15 +33,15 @@ _ROWS = "SELECT * FROM episodes WHERE tenant_id = %(tenant)s AND doc = ANY(%(doc
 
 @contextmanager
 def recorded() -> Iterator[list[tuple[Any, Any]]]:
-    """Every statement that psycopg executes meanwhile, with its values."""
+    """Every statement of a transaction of ours meanwhile, with its values, as they are sent in pipelines."""
     seen: list[tuple[Any, Any]] = []
-    execute = psycopg.Connection.execute
+    execute = PipelineTransaction.execute
 
-    def noting(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
-        seen.append((query, params))
-        return execute(self, query, params, **options)
+    def noting(self: PipelineTransaction, text: Any, values: Any = None) -> Statement:
+        seen.append((text, values))
+        return execute(self, text, values)
 
-    with mock.patch.object(psycopg.Connection, "execute", noting):
+    with mock.patch.object(PipelineTransaction, "execute", noting):
         yield seen
 
 
