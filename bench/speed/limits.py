@@ -6,6 +6,7 @@ import itertools
 import time
 import uuid
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import apsw
@@ -14,8 +15,14 @@ import numpy as np
 from bench.speed.language import TURNS_PER_SESSION
 from bench.speed.stopwatch import per_call
 from bench.speed.vectors import RandomVectors
+from engrain.domain.events import memory_created
+from engrain.domain.ids import fresh_id
+from engrain.domain.records import Caller, Episode
+from engrain.domain.requests import Act
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import NEIGHBOURS, near_terms, turn_terms
+from engrain.storage.sqlite.connections import Connections
+from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -97,6 +104,53 @@ class PlainTables:
             self._db.execute(_INSERT, each.values)
             self._db.execute("INSERT INTO words (rowid, own) VALUES (?, ?)", (self._db.last_insert_rowid(), each.own))
         self._db.execute("COMMIT")
+
+
+class BareStatements:
+    """The statements of a turn in a file of engrain's own, every value at hand: the least that its schema allows."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file that nobody else writes to meanwhile."""
+        self._connections = Connections(str(path))
+        self._connections.use_write_ahead_log()
+        with self._connections.writing() as db:
+            self._run = db.cursor().execute
+            self._last = int(db.execute("SELECT max(doc) FROM memory_index").get)
+        self._turns, self._events = STATEMENTS.records.kinds["episode"], STATEMENTS.records.events
+        self._add_turn = self._turns.insertions["episodes", "doc", "asking"]
+        self._add_event = self._events.insertions["memory_events",]
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connections.close()
+
+    def insert_each(self, said: Sequence[SpokenTurn]) -> list[float]:
+        """CPU seconds of each turn and its event by this thread, one durable transaction a turn."""
+        return per_call(self._insert, [self._values_of(turn) for turn in said], clock=time.thread_time)
+
+    def _insert(self, values: tuple[Sequence[object], Sequence[object]]) -> None:
+        turn, event = values
+        self._run("BEGIN IMMEDIATE")
+        self._run(self._add_turn, turn)
+        self._run(self._add_event, event)
+        self._run("COMMIT")
+
+    def _values_of(self, turn: SpokenTurn) -> tuple[Sequence[object], Sequence[object]]:
+        self._last += 1
+        act = Act(caller=Caller(agent="assistant"), at=datetime.now(UTC))
+        episode = Episode(
+            id=fresh_id(),
+            agent="assistant",
+            scope="assistant",
+            session=turn.session,
+            turn=self._last,
+            speaker=turn.speaker,
+            content=turn.content,
+            event_time=turn.said_at,
+            created_at=act.at,
+        )
+        event = self._events.values(memory_created(act, episode, fresh_id))
+        return [*self._turns.values(episode), self._last, 0.0], event
 
 
 def nearest(said: Sequence[SpokenTurn], questions: Sequence[str], limit: int) -> list[float]:
