@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain import checks
 from engrain.domain.memories.turn_columns import NewTurns, Turns, import_metadata, prepare_turns
@@ -138,8 +138,7 @@ _kind_of = attrgetter("kind")
 _EXACT: Mapping[type, str] = {ImportedLogEntry: "log", ImportedItem: "item"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Batch:
+class _Batch(NamedTuple):
     """Result of the records that were stored together."""
 
     seen: int  # records that are memories, entries of logs or items

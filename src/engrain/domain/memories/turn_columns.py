@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.domain import checks
 from engrain.domain.id_columns import derive_ids
@@ -32,8 +31,7 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
+class Turns(NamedTuple):
     """Turns as their source has them, by columns; `metadata` is that of all."""
 
     sessions: Sequence[str | None]
@@ -45,8 +43,7 @@ class Turns:
     metadata: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewTurns:
+class NewTurns(NamedTuple):
     """New turns of one caller in its own scope, by columns; `metadata` is that of all."""
 
     act: Act
@@ -73,7 +70,7 @@ class NewTurns:
         chosen: dict[str, Any] = {
             column: [getattr(self, column)[position] for position in positions] for column in _COLUMNS.values()
         }
-        return replace(self, **chosen)
+        return self._replace(**chosen)
 
     def build(self, numbers: Sequence[int]) -> list[Episode]:
         """Build the episodes, with their numbers in their sessions."""

@@ -10,11 +10,10 @@ import zipfile
 import zlib
 from collections import deque
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice, repeat
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from engrain.errors import UnreadableImport
 from engrain.portability.formats import fields
@@ -43,8 +42,7 @@ _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """The JSON values of one file."""
 
     layout: Layout
@@ -76,8 +74,7 @@ class Source:
         return "the file"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """One file to read: the path itself, a member of a zip archive or a file of a folder."""
 
     name: str
@@ -320,8 +317,7 @@ def _read_errors(path: Path) -> Iterator[None]:
         raise UnreadableImport(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(NamedTuple):
     """Text encoding of a file: codec, byte order mark and newline."""
 
     codec: str

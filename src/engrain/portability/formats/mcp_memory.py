@@ -5,13 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.checks import clean
-from engrain.domain.entities.graph import (
-    TYPE_AS_GIVEN,
-    GraphRelation,
-    observation_predicate,
-    relation_content,
-    relation_predicate,
-)
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedEntity, ImportedFact, Json
 
@@ -35,6 +28,8 @@ def _read(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord
 
 
 def _entity(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord]:
+    from engrain.domain.entities.graph import TYPE_AS_GIVEN, observation_predicate  # this format alone needs it
+
     record = entry.value
     name = fields.required_text(record, "name")
     kind = fields.optional_text(record, "entityType") or ("" if record.get("entityType") == "" else "other")
@@ -50,6 +45,8 @@ def _entity(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenReco
 
 def _relation(record: Json) -> ImportedFact:
     """`Ana works at Acme`: about Ana, and with its object in the predicate, as she may work at two places."""
+    from engrain.domain.entities.graph import GraphRelation, relation_content, relation_predicate
+
     source, relation_type, target = (clean(fields.required_text(record, key)) for key in ("from", "relationType", "to"))
     relation = GraphRelation(source=source, relation_type=relation_type, target=target)
     return _statement(source, relation_predicate(relation), relation_content(relation))

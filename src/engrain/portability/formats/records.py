@@ -1,8 +1,11 @@
-"""Records read from files of other systems, and the description of a format."""
+"""Records read from files of other systems, and the description of a format.
+
+They are tuples: a frozen dataclass takes three times as long to make, and its class, which every import waits for,
+eight times as long to define.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -21,10 +24,7 @@ ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "
 
 
 class ImportedTurn(NamedTuple):
-    """One message of a conversation. Text is as the source has it: lone surrogates and NULs included.
-
-    A tuple, as an import makes millions of them: a frozen dataclass takes three times as long.
-    """
+    """One message of a conversation. Text is as the source has it: lone surrogates and NULs included."""
 
     session: str | None
     """Stable id of the conversation it came from; None only in an export of engrain."""
@@ -43,8 +43,7 @@ class ImportedTurn(NamedTuple):
     """Further fields of an episode, by name, in an export of engrain."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedFact:
+class ImportedFact(NamedTuple):
     """One fact. Text is as the source has it, not blank."""
 
     subject: str | None
@@ -64,38 +63,35 @@ class ImportedFact:
     user: str | None = None
     """The end user whose memory it is, where the source knows of users."""
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    fields: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = _NOTHING
+    fields: Mapping[str, object] = _NOTHING
     """Further fields of a fact, by name, in an export of engrain."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedEntity:
+class ImportedEntity(NamedTuple):
     """One entity."""
 
     name: str
     type: str
     """As the source names it."""
-    aliases: tuple[str, ...] = ()
     source_id: str
+    aliases: tuple[str, ...] = ()
     user: str | None = None  # whose registry it is in
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedRule:
+class ImportedRule(NamedTuple):
     """One rule of an export of engrain, with its fields by name."""
 
     content: str
     stored_at: datetime | None
     source_id: str
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    fields: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = _NOTHING
+    fields: Mapping[str, object] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedLogEntry:
+class ImportedLogEntry(NamedTuple):
     """One entry of a log in an export of engrain."""
 
     log: str
@@ -111,8 +107,7 @@ class ImportedLogEntry:
     """The `id` of its session, and the user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedItem:
+class ImportedItem(NamedTuple):
     """One item of a store in an export of engrain."""
 
     namespace: object
@@ -124,8 +119,7 @@ class ImportedItem:
     """Its `id`, `index`, `version`, `ttl_s` and times, and the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenRecord:
+class BrokenRecord(NamedTuple):
     """A record that could not be read; the ones after it were."""
 
     position: str
@@ -159,7 +153,7 @@ class Page(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One JSON object of a file: a line of it, or an item of its list; a tuple, as `ImportedTurn` is."""
+    """One JSON object of a file: a line of it, or an item of its list."""
 
     value: Json
     number: int
@@ -169,8 +163,7 @@ class Entry(NamedTuple):
     """The file's name without its ending."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class Format(NamedTuple):
     """Description of a format: its recognition, and the reader of one entry."""
 
     name: str
