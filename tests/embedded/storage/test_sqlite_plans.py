@@ -324,6 +324,15 @@ def test_a_cleanup_asks_once_which_sources_are_needed_however_many_there_are(sto
     assert (most, asked) == (8, 1)
 
 
+def test_an_overview_reads_the_newest_of_a_scope_once(store):
+    put(store, [fact("Porto"), episode("We moved.")])
+    with statements(store) as ran:
+        store.standouts(request(), limit=5)
+    assert [
+        sum(f"FROM {table} " in sql and "octet_length" in sql for sql in ran) for table in ("facts", "episodes")
+    ] == [1, 1]
+
+
 def test_putting_one_fact_takes_few_statements(store):
     with statements(store) as ran:
         put(store, [fact("Porto")])

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import Snapshot
 
 _TYPES = tuple(event_type for types in COUNTED.values() for event_type in types)
-_BEST = "WHERE reference_count > 0 ORDER BY reference_count DESC, happened_at DESC, id DESC LIMIT :limit"
-_ABOUT = "WHERE entity_id IS NOT NULL AND validity = 'active' GROUP BY entity_id"
+_TOTALS = "SELECT 'total' AS part, count(*), NULL, NULL, coalesce(sum(bytes), 0) FROM newest"
+_BEST = (
+    "SELECT * FROM (SELECT 'best', reference_count, happened_at, id, doc FROM newest "
+    "WHERE reference_count > 0 ORDER BY reference_count DESC, happened_at DESC, id DESC LIMIT :limit) AS best"
+)
+_ABOUT = (
+    "SELECT 'about', count(*), NULL, entity_id, 0 FROM newest "
+    "WHERE entity_id IS NOT NULL AND validity = 'active' GROUP BY entity_id"
+)
 
 
 def count_activity(
@@ -56,14 +63,17 @@ def find_standouts(snapshot: Snapshot, request: Request, *, limit: int, most: in
         if not bound:
             continue
         bound |= {"most": most, "limit": limit}
-        [(count, bytes_)] = snapshot.ask(f"SELECT count(*), coalesce(sum(bytes), 0) FROM {newest}", bound)  # noqa: S608  # no input in it
-        looked_at[kind] += int(count)
-        size[kind] += int(bytes_)
-        found = snapshot.ask(f"SELECT reference_count, happened_at, id, doc FROM {newest} {_BEST}", bound)  # noqa: S608  # likewise
-        best += [(count, at, id_, doc) for count, at, id_, doc in found]
-        if kind == "fact":
-            found = snapshot.ask(f"SELECT entity_id, count(*) FROM {newest} {_ABOUT}", bound)  # noqa: S608  # likewise
-            about.update({str(id_): int(facts) for id_, facts in found})
+        parts = " UNION ALL ".join([_TOTALS, _BEST, _ABOUT] if kind == "fact" else [_TOTALS, _BEST])
+        # Read once: without MATERIALIZED each part would read them.
+        for part, count, at, id_, number in snapshot.ask(f"WITH newest AS MATERIALIZED ({newest}) {parts}", bound):
+            match part:
+                case "total":
+                    looked_at[kind] += int(count)
+                    size[kind] += int(number)
+                case "best":
+                    best.append((count, at, id_, number))
+                case _:
+                    about[str(id_)] += int(count)
     docs = [doc for *_, doc in sorted(best, key=lambda row: row[:3], reverse=True)[: max(limit, 0)]]
     records = matching.load_matching(snapshot, request, docs)
     return Highlights(
@@ -75,11 +85,11 @@ def find_standouts(snapshot: Snapshot, request: Request, *, limit: int, most: in
 
 
 def _newest_of_scope(snapshot: Snapshot, request: Request, kind: Kind, scope: str) -> tuple[str, dict[str, Any]]:
-    """The newest :most of one scope, along its index, as a table; and what that is bound to."""
+    """The newest :most of one scope, along its index, as a statement; and what that is bound to."""
     condition, bound = compile_request(snapshot, request, kind, scope="scope = :scope")
     by, more = HAPPENED_AT[kind], ", entity_id, validity" if kind == "fact" else ""
     table = (
-        f"(SELECT {by} AS happened_at, id, doc, reference_count, octet_length(content) AS bytes{more} "  # noqa: S608  # no input in it
-        f"FROM {KIND_TABLES[kind]} WHERE {condition} ORDER BY {by} DESC, id DESC LIMIT :most) AS newest"
+        f"SELECT {by} AS happened_at, id, doc, reference_count, octet_length(content) AS bytes{more} "  # noqa: S608  # no input in it
+        f"FROM {KIND_TABLES[kind]} WHERE {condition} ORDER BY {by} DESC, id DESC LIMIT :most"
     )
     return table, {**bound, "scope": scope} if bound else {}
