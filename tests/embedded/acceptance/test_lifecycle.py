@@ -293,25 +293,25 @@ def test_a_file_of_no_format_is_refused_by_name(path, tmp_path, content):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_import_that_is_interrupted_leaves_whole_turns_and_can_be_run_again(path, tmp_path, error):
     export = tmp_path / "export.jsonl"
-    lines = [json.dumps({"content": f"Turn {number}", "session": f"s{number % 2}"}) for number in range(700)]
+    lines = [json.dumps({"content": f"Turn {number}", "session": f"s{number % 2}"}) for number in range(1_400)]
     export.write_text("\n".join(lines), encoding="utf-8")
 
     def interrupt(seen):
-        if seen >= 500:
+        if seen >= 1_000:
             raise error
 
     with opened(path) as memory:
         agent = memory.agent(AGENT)
         with pytest.raises(error):
             agent.import_file(export, progress=interrupt)
-        assert agent.stats().episodes.total == 500
+        assert agent.stats().episodes.total == 1_000
         assert memory.health(thorough=True).problems == ()
         found = agent.recall("Turn 399", preset="keyword", limit=1)
         assert found[0].memory.content == "Turn 399"
         report = agent.import_file(export)
-        assert (report.added, report.present) == (200, 500)
+        assert (report.added, report.present) == (400, 1_000)
         turns = [hit.memory.turn for hit in agent.recall("", limit=1_000, sessions="s1")]
-        assert sorted(turns) == list(range(1, 351))
+        assert sorted(turns) == list(range(1, 701))
 
 
 def test_a_memory_tells_its_time_and_its_embedder(path):
