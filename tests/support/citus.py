@@ -56,13 +56,14 @@ class CitusDatabases(Databases):
         if name not in self._shards:
             shards = defaultdict(list)
             for shard, *node in self.psql(name, _SHARDS):
-                shards[tuple(node)].append(f"DELETE FROM {shard}")
+                shards[tuple(node)].append(_deletion(shard))
             self._shards[name] = [
                 (psycopg.connect(self._node_url(*node, name), autocommit=True), "; ".join(deletions))
                 for node, deletions in shards.items()
             ]
             for connection, _ in self._shards[name]:
                 connection.execute("SET session_replication_role = replica")
+                connection.execute("SET citus.enable_manual_changes_to_shards = on")
         for connection, deletions in self._shards[name]:
             connection.execute(deletions)
 
@@ -73,3 +74,8 @@ class CitusDatabases(Databases):
 
     def _node_url(self, host, port, database):
         return make_conninfo(self.url, host=host, port=port, dbname=database)
+
+
+def _deletion(shard):
+    """Empties a shard; of vectors nothing may be left, as an index of another version's length would meet it."""
+    return f"TRUNCATE {shard}" if "memory_vectors_" in shard else f"DELETE FROM {shard}"
