@@ -49,6 +49,7 @@ _MOST_COMPARED, _MOST_CORRECTED = 12, 3
 # Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
 _LEAST_OF_SPEAKER = 0.66
 JUST_ABOVE: Final = 0.001
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _BEGINNING = re.compile(r"\b\w{1,3}")
 _STOP_BEGINNINGS: Final = frozenset(word[:3] for word in STOP_WORDS)
 _MICROSECONDS_A_DAY: Final = 86_400e6
@@ -212,13 +213,15 @@ def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int
     best = _find_best_statements(candidates)
     found = []
     if _ASKING_WHAT.search(text):
-        # Terms are dear: they are compared where its words begin as those of the question do.
-        known = _STOP_BEGINNINGS.union(_BEGINNING.findall(text.lower()))
+        # Of "What is the boat called? Aurora" the question alone. Terms are dear: they are compared where a statement's
+        # words begin as those of the question do.
+        asked = " ".join(filter(_ASKING_WHAT.search, _SENTENCES.split(text)))
+        known = _STOP_BEGINNINGS.union(_BEGINNING.findall(asked.lower()))
         near = [
             row for row in best if known.issuperset(_BEGINNING.findall(statements[row].lower())) and not denies[row]
         ]
         if near:
-            own = frozenset(terms(text))
+            own = frozenset(terms(asked))
             found += [row for row in near if own.issuperset(words := terms(statements[row])) and words]
     name = find_asked_name(text)
     if name is not None:

@@ -280,6 +280,7 @@ def test_what_cannot_answer_loses(text, lost):
     [
         ("What does Paco enjoy?", "Paco.", True),
         ("What does Paco enjoy?", "Paco enjoys riddles.", False),
+        ("What does Paco enjoy? Riddles", "Paco enjoys riddles.", False),
         ("Does Paco enjoy riddles?", "Paco enjoys riddles.", False),
         ("When do I work on Sundays?", "I don't work on Sundays.", False),
     ],

@@ -370,6 +370,7 @@ def _hostile_values(town, ours):
         "trigrams": sorted({each for other in town.world.entities for each in trigrams(other.canonical_name)}),
         "least": 1,
         "types": ["entity_created"],
+        "kept": ["memory_erased"],
         "event_type": "entity_created",
         "key": "audit_seal/5",
         "memory_id": theirs.id,
