@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tests.support.postgres import Databases
 from tests.support.stores import PostgresStore
+from tests.support.wiped import deletion_of
 
 _NODES = "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid <> 0 ORDER BY nodeport"
 
@@ -56,7 +57,7 @@ class CitusDatabases(Databases):
         if name not in self._shards:
             shards = defaultdict(list)
             for shard, *node in self.psql(name, _SHARDS):
-                shards[tuple(node)].append(_deletion(shard))
+                shards[tuple(node)].append(deletion_of(shard))
             self._shards[name] = [
                 (psycopg.connect(self._node_url(*node, name), autocommit=True), "; ".join(deletions))
                 for node, deletions in shards.items()
@@ -74,8 +75,3 @@ class CitusDatabases(Databases):
 
     def _node_url(self, host, port, database):
         return make_conninfo(self.url, host=host, port=port, dbname=database)
-
-
-def _deletion(shard):
-    """Empties a shard; of vectors nothing may be left, as an index of another version's length would meet it."""
-    return f"TRUNCATE {shard}" if "memory_vectors_" in shard else f"DELETE FROM {shard}"

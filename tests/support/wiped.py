@@ -127,15 +127,15 @@ def _wipe_as_owner(url: str) -> None:
     tables = [*_REFERRING, *(table for table in OUR_TABLES if table not in _REFERRING)]
     with psycopg.connect(url, autocommit=True) as connection:
         with connection.transaction():
-            for statement in ("SET LOCAL engrain.every_tenant = 'on'", *map(_deletion, tables)):
+            for statement in ("SET LOCAL engrain.every_tenant = 'on'", *map(deletion_of, tables)):
                 connection.execute(statement)  # one at a time: a cluster forwards what stands beside a setting
         for (index,) in connection.execute(_INDEXES_OF_VERSIONS).fetchall():
             connection.execute(f"DROP INDEX {index}")
 
 
-def _deletion(table: str) -> str:
-    """Empties a table; of vectors nothing may be left, as an index of another version's length would meet it."""
-    return f"TRUNCATE {table}" if table == "memory_vectors" else f"DELETE FROM {table}"
+def deletion_of(table: str) -> str:
+    """Empties a table or a shard of it; of vectors nothing may be left: an index of another version's length met it."""
+    return f"TRUNCATE {table}" if "memory_vectors" in table else f"DELETE FROM {table}"
 
 
 def _wipe_as_superuser(url: str) -> None:
@@ -146,7 +146,7 @@ def _wipe_as_superuser(url: str) -> None:
     elif next(_uses) % _TRUNCATE_EVERY == 0:
         connection.execute(f"TRUNCATE {_ALL}")
     else:
-        deletions = "; ".join(map(_deletion, OUR_TABLES))
+        deletions = "; ".join(map(deletion_of, OUR_TABLES))
         connection.execute(f"BEGIN; SET LOCAL session_replication_role = replica; {deletions}; COMMIT")
     for (index,) in connection.execute(_INDEXES_OF_VERSIONS).fetchall():
         connection.execute(f"DROP INDEX {index}")

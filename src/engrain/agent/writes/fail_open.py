@@ -18,7 +18,7 @@ from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from concurrent.futures import Future
 
     from engrain.agent.wiring.parts import Parts
@@ -65,7 +65,7 @@ def drain(parts: Parts) -> tuple[Degraded, ...]:
         _store_or_deliver(parts, session.caller, session.messages)
     parts.buffers.flush_batches()
     outbox = parts.buffers.outbox
-    why = outbox.drain(_store_episode(parts))
+    why = outbox.drain(partial(store_turn, parts))
     return () if why is None else (why.with_prefix(f"{len(outbox)} messages wait in this process: "),)
 
 
@@ -118,15 +118,10 @@ def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> Rece
     return RecentTurns(episodes=tuple(turn for turn in reversed(stored) if isinstance(turn, Episode)))
 
 
-def _store_episode(parts: Parts) -> Callable[[Act, Episode, str], Episode]:
-    """Return the function by which the outbox stores an episode, which may be stored again under its key."""
-    return partial(store_turn, parts)
-
-
 def _deliver_later(parts: Parts, act: Act, episode: Episode, key: str | None) -> None:
     """Deliver what a batch could not store: alone, or when the database takes it; no caller sees an error."""
     try:
-        parts.buffers.outbox.deliver(act, episode, _store_episode(parts), key=key)
+        parts.buffers.outbox.deliver(act, episode, partial(store_turn, parts), key=key)
     except EngrainError as error:
         metrics.count("messages_refused")
         _LOG.error("message refused", extra={"error": type(error).__name__})  # its trace is no news
