@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain.text.analysis import STOP_WORDS, words
+from engrain.domain.text.analysis import STOP_WORDS, terms, words
+from engrain.domain.text.names import is_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,8 @@ _SAID_BY_ASSISTANT = re.compile(
     r"|\bdid you (?:advise|describe|explain|give|list|mention|propose|provide|recommend|say|show|suggest|tell|write)\b",
     re.IGNORECASE,
 )
+# "the user" and "User:" name one who is called so; "my assistant" and "a user manual" do not.
+_SIDE = re.compile(r"(?:^|\bthe\s+)(\w+)", re.IGNORECASE)
 _OUR_TALK = re.compile(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
 
 
@@ -62,13 +65,13 @@ def find_speaker(text: str, speakers: Sequence[str]) -> SpeakerRef | None:
 def remove_speaker_names(text: str, speakers: Sequence[str]) -> str:
     """Remove the speakers that a query names: they are a signal of their own, and a name matches all their turns.
 
-    A query that would be left without words stays as it is.
+    A query that would be left without a word that says what it asks ("Who is Ana?") stays as it is.
     """
     names_of = {word for speaker in list_named(text, speakers) for word in _split_name(speaker)}
     if not names_of:
         return text
     left = _NAMED.sub(lambda match: "" if _is_named(match, names_of) else match[0], text)
-    return " ".join(left.split()) if words(left) else text
+    return " ".join(left.split()) if terms(left) else text
 
 
 def is_said_by(traits: NDArray[Any], wanted: SpeakerRef | None) -> NDArray[np.bool_]:
@@ -83,7 +86,7 @@ def is_said_by(traits: NDArray[Any], wanted: SpeakerRef | None) -> NDArray[np.bo
 def list_named(text: str, speakers: Sequence[str]) -> list[str]:
     """List the speakers that a query names, by the first word of the name.
 
-    A name that is also a common word ("Will") counts only as it is written.
+    A name that is also a common word ("Will") counts only as it is written, a side of the chat only after "the".
     """
     if not speakers:
         return []
@@ -93,6 +96,8 @@ def list_named(text: str, speakers: Sequence[str]) -> list[str]:
         if first in STOP_WORDS:
             written = _WRITTEN_WORD.findall(speaker)[:1]
             is_named = bool(written) and written[0] in _WRITTEN_WORD.findall(text)
+        elif is_side(speaker):
+            is_named = first in words(" ".join(_SIDE.findall(text)))
         else:
             is_named = first in own
         if is_named:

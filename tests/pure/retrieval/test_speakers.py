@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.retrieval.speakers import SpeakerRef, find_speaker, is_said_by, list_named
+from engrain.retrieval.speakers import SpeakerRef, find_speaker, is_said_by, list_named, remove_speaker_names
 from tests.support.sample_search import traits
 from tests.support.traits import as_table
 
@@ -28,6 +28,8 @@ NAMES = st.sampled_from([ANA, BEN, WILL, "東京 太郎", "", "!?", "ⓐ", "The 
         ("Was it (Will) or Ana?", "Will"),
         ("Will, who is that?", "Will Byers"),
         ("太郎ではなく東京は?", "東京 太郎"),
+        ("What did the assistant say about my rate?", "assistant"),
+        ("User: which boat?", "user"),
     ],
 )
 def test_a_question_names_a_speaker(text, speaker):
@@ -46,6 +48,9 @@ def test_a_question_names_a_speaker(text, speaker):
         ("Anything", ""),
         ("?!", "?!"),
         ("a", "ⓐ"),
+        ("Who is my assistant?", "assistant"),
+        ("Where is a user manual?", "User"),
+        ("Which AI do I use?", "AI"),
     ],
 )
 def test_a_question_does_not_name_a_speaker(text, speaker):
@@ -72,6 +77,20 @@ def test_a_question_does_not_name_a_speaker(text, speaker):
 )
 def test_whom_a_question_is_about(text, voice):
     assert find_speaker(text, [ANA, BEN, WILL]) == voice
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Where does Ana live?", "Where does live?"),
+        ("What is Ana's job?", "What is job?"),
+        ("When will Will come?", "When will come?"),
+        ("Who is Ana?", "Who is Ana?"),
+        ("Who is my assistant?", "Who is my assistant?"),
+    ],
+)
+def test_names_of_speakers_leave_a_question_that_still_asks_for_something(text, left):
+    assert remove_speaker_names(text, [ANA, BEN, WILL, "assistant"]) == left
 
 
 @given(st.text() | st.lists(NAMES).map(" and ".join), st.lists(NAMES, unique=True))

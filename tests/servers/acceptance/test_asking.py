@@ -145,6 +145,30 @@ def test_what_is_stated_before_a_question_is_evidence(location):
         assert answer.evidence != "none"
 
 
+def test_the_side_of_a_chat_is_no_speaker_that_a_question_names(location):
+    with Memory.open(location, clock=Clock(microseconds=1)) as memory:
+        agent = memory.agent("aide")
+        agent.hooks.message("My assistant is Tomas, he cannot eat shellfish.", speaker="user")
+        for greeting in ("Nice to meet you!", "Congratulations on the new rate!", "All the best for the wedding."):
+            agent.hooks.message(greeting, role="assistant", speaker="assistant")
+        answer = memory.agent("aide", session="later").recall("Who is my assistant?")
+        assert answer[0].memory.content.startswith("My assistant is Tomas")
+        assert answer.evidence == "strong"
+        told = agent.recall("What did the assistant say about my rate?")[0]
+        assert "rate" in told.memory.content
+        assert "speaker" in {share.channel for share in told.why.contributions}
+
+
+def test_a_question_that_only_names_a_speaker_is_judged(location):
+    with Memory.open(location, clock=Clock(microseconds=1)) as memory:
+        agent = memory.agent("aide")
+        agent.observe("I am Ana, a carpenter from Porto.", speaker="Ana")
+        agent.observe("The soup was good.", speaker="Ben")
+        answer = agent.recall("Who is Ana?")
+        assert answer[0].memory.speaker == "Ana"
+        assert answer.evidence == "strong"
+
+
 def test_facts_are_evidence(location):
     with Memory.open(location, clock=Clock(microseconds=1)) as memory:
         agent = ask(memory, 3, questions=("What's my blood type?",))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 from engrain.domain.text.analysis import is_foreign, split_terms, terms
+from engrain.domain.text.names import is_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -56,8 +57,12 @@ def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> li
 
 @lru_cache(maxsize=1_024)
 def heading_terms(speaker: str | None, day: date) -> Terms:
-    """Terms that a turn is indexed under before its content: its speaker's, and the day ("07 May 2023")."""
-    return _load_encoder()(terms(f"{speaker or ''} {_day(day)}"))
+    """Terms that a turn is indexed under before its content: its speaker's, and the day ("07 May 2023").
+
+    A side of the chat ("assistant") adds none: "my assistant" would find half of all turns.
+    """
+    name = "" if speaker is None or is_side(speaker) else speaker
+    return _load_encoder()(terms(f"{name} {_day(day)}"))
 
 
 def content_terms(content: str) -> tuple[Terms, Terms]:
