@@ -35,7 +35,7 @@ _CHANGE = re.compile(
     |retired|resigned|has\ left|took\ over|taken\ over|takes\ over|new\ \w+\ is
     |(?:my|our|the|a)\ new|^new\ \w+|became|has\ become|reverted|rolled\ back|sold|is\ wrong|is\ out|no\ more
     |not\ (?:\S+\ ){1,3}?(?:any\ ?more|as\ \w+\ did)|only\ every|other\ than|today
-    |again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
+    |^(?:(?:oh|no|hm+|ah|well|wait|sorry)\W+)?actually|again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
     |(?:i|we)\ put|extend(?:ed)?\b.{1,40}\bto|,\ not
     |jetzt|inzwischen|nicht\ mehr|doch\ (?:erst|nicht|lieber)|(?:an)?statt|stattdessen|ab\ (?:jetzt|sofort|heute|morgen)
     |umgezogen|verschoben|ge\u00e4ndert|gewechselt
@@ -74,7 +74,7 @@ _CHANGE_HINTS = frozenset(
     slipped brought back put rescheduled cancelled canceled reopened upgraded downgraded raised lowered doubled halved
     transferred given gave quit mistake mixed oops off days nowadays cut retired resigned left took taken takes new
     became become reverted rolled sold out did only other today again all plans change work swapped signed extend
-    extended not
+    extended not actually
     jetzt inzwischen mehr doch statt anstatt stattdessen ab umgezogen verschoben ndert gewechselt
     ahora ya en partir cambi cambiado cambiamos mudado mud maintenant sormais lieu nag chang adesso ora non invece
     trasferito trasferiti cambiato agora j em mudei mudou mudamos voortaan niet plaats
