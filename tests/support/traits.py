@@ -7,7 +7,7 @@ import numpy as np
 
 from engrain.domain.records import Episode, MemoryRecord, Rule
 from engrain.domain.text.dialogue.changes import describe_statement
-from engrain.domain.text.indexing import question_share
+from engrain.domain.text.dialogue.questions import question_share
 from engrain.domain.text.repetition import describe_repetition
 from engrain.storage.dialects import micros, moment
 from engrain.storage.search.traits import NEVER, TRAITS, load_traits

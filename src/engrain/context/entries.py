@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from engrain.domain.memories.statement_times import read_said_at
 from engrain.domain.memories.trust import TrustLevel, role_trust
 from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repeats, Rule
+from engrain.domain.text.names import is_sentence_about
 from engrain.domain.text.prompt_safety import neutralize
 from engrain.domain.text.repetition import repeat_key
-from engrain.domain.text.sentences import is_sentence_about
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence

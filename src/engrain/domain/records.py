@@ -16,7 +16,7 @@ from engrain.domain.memories.trust import REFLECTION as REFLECTION  # noqa: PLC0
 from engrain.domain.memories.trust import SUMMARY as SUMMARY  # noqa: PLC0414  # likewise
 from engrain.domain.memories.trust import Trusted
 from engrain.domain.slots import assign_fields, compile_copy, compile_maker
-from engrain.domain.text.sentences import is_sentence_about
+from engrain.domain.text.names import is_sentence_about
 
 Kind = Literal["episode", "fact", "rule"]
 Role = Literal["user", "assistant", "tool", "system"]

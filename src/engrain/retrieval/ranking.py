@@ -17,8 +17,9 @@ from engrain.domain.memories import decay
 from engrain.domain.text.analysis import STOP_WORDS, terms
 from engrain.domain.text.dialogue.changes import asks_for_present
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_correction
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_asked_name, find_values
-from engrain.domain.text.repetition import LEAST_QUESTION_SHARE, measure_repetition
+from engrain.domain.text.repetition import measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.candidates import Share, add_up
 from engrain.retrieval.fusion import MAX_IMPORTANCE

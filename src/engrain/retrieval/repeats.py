@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engrain.domain.records import DroppedCandidate, Explanation, Fact, Rule
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, is_question
 from engrain.domain.text.repetition import (
-    LEAST_QUESTION_SHARE,
     asks_something,
     hash_words,
-    is_question,
     mark_echoes,
     says_nothing,
     says_the_same,

@@ -11,8 +11,6 @@ from engrain.domain.text.indexing import (
     fact_terms,
     near_terms,
     own_terms,
-    question_share,
-    question_shares,
     turn_terms,
 )
 from tests.support.sample_records import MEMORIES, episode, fact, rule
@@ -90,21 +88,3 @@ def test_a_vector_stands_for_a_turn_with_its_speaker_a_fact_as_its_statement_and
     assert embedding_text(episode("I moved.", speaker=None)) == "I moved."
     assert embedding_text(fact("Lisbon", subject="Ana", predicate="lives in")) == "Ana lives in: Lisbon"
     assert embedding_text(rule("Book no early flights.")) == "Book no early flights."
-
-
-@pytest.mark.parametrize(
-    ("content", "share"),
-    [
-        ("Where is the tram?", 1.0),
-        ("It is late. Where is the tram?", 4 / 7),
-        ("I live on the fourth floor without a lift, is that a problem?", 4 / 13),
-        ("Hi, we've ordered a blue sofa, when does it come?", 4 / 10),
-        ("When I come home late, is the door open?", 1.0),
-        ("Is it the blue one, or is it the red one?", 1.0),
-        ("I wonder, is it late?", 1.0),  # too few words to state anything
-        ("I live on the fourth floor, without a lift.", 0.0),
-    ],
-)
-def test_a_turn_asks_as_much_as_it_has_words_in_questions(content, share):
-    assert question_share(content) == pytest.approx(share)
-    assert question_shares([content]) == [question_share(content)]

@@ -169,6 +169,17 @@ def test_a_question_that_only_names_a_speaker_is_judged(location):
         assert answer.evidence == "strong"
 
 
+def test_questions_without_a_mark_state_nothing(location):
+    with Memory.open(location, clock=Clock(microseconds=1)) as memory:
+        agent = memory.agent("aide")
+        for question in ("what is the last name of Henk", "where does Henk keep his chickens"):
+            agent.hooks.message(question)
+        agent.observe("Henk gave me a bucket of chicken manure.", session="later")
+        answer = agent.recall("what did Henk give to me")
+        assert answer[0].memory.content.startswith("Henk gave me a bucket")
+        assert agent.recall("what is the first name of Henk").evidence == "none"
+
+
 def test_facts_are_evidence(location):
     with Memory.open(location, clock=Clock(microseconds=1)) as memory:
         agent = ask(memory, 3, questions=("What's my blood type?",))

@@ -12,7 +12,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.repetition import is_question
+from engrain.domain.text.dialogue.questions import is_question
 from engrain.retrieval.search import SearchQuery
 from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import load_learned

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,18 +22,6 @@ NEIGHBOUR_WORDS = 40
 
 _MOST_CACHED_CHARACTERS = 4_000
 _LEAST_AT_ONCE = 50
-
-# Latin, full-width, Arabic, Armenian, Greek and Ethiopic question marks.
-_QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
-_CLOSING = "\"')]}\u2019\u201d\u00bb*_ \n\t"
-_SENTENCE_END = re.compile(r"(?<=[.!?\uff1f\u3002\u061f\u1362\u1367])\s+|(?<=[\uff1f\u3002])|\n+")
-# English: what a sentence states of somebody before it asks.
-_STATED_FIRST = re.compile(
-    r"(?:(?:and|but|so|well|oh|hi|hello|hey|ok|okay|actually|by the way|btw)\W+)*"
-    r"(?:i|we|my|our|he|she|they|his|her|their)(?:['\u2019]\w+)?\s[^?]{8,}?,\s+(?=(?:(?:and|but|so)\s+)?(?:is|are|was|do|does|did|can|could|will|would|should|have"
-    r"|has|may|what|when|where|who|why|how|which|right|ok|okay|correct|isn['\u2019]t|aren['\u2019]t|doesn['\u2019]t)\b)",
-    re.IGNORECASE,
-)
 
 
 def own_terms(memory: MemoryRecord) -> list[str]:
@@ -94,39 +81,6 @@ def has_foreign_words(memory: MemoryRecord) -> bool:
     about = f"{memory.subject} {memory.predicate} " if isinstance(memory, Fact) else ""
     heading = f"{memory.speaker or ''} " if isinstance(memory, Episode) else ""
     return is_foreign(f"{heading}{about}{memory.content}")
-
-
-def question_share(content: str) -> float:
-    """Share of a turn's words, 0-1, in sentences that end with a question mark.
-
-    A question states little: of two turns with the same words the statement is more often the evidence. What a sentence
-    states before it asks ("I live on the fourth floor, is that a problem?") is no question.
-    """
-    if "?" not in content and (content.isascii() or not _has_question_mark(content)):
-        return 0.0
-    total = asked = 0
-    for sentence in _SENTENCE_END.split(content):
-        count = len(sentence.split())
-        total += count
-        if sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS):
-            stated = _STATED_FIRST.match(sentence)
-            asked += count - len(stated[0].split()) if stated else count
-    return asked / total if total else 0.0
-
-
-def question_shares(contents: Sequence[str]) -> list[float]:
-    """`question_share` of each of many turns."""
-    if not _has_question_mark(" ".join(contents)):
-        return [0.0] * len(contents)
-    return [question_share(content) if "?" in content or not content.isascii() else 0.0 for content in contents]
-
-
-def _has_question_mark(content: str) -> bool:
-    """True if there is a question mark: most turns have none, and every turn is checked while its writer waits."""
-    for mark in _QUESTION_MARKS:  # noqa: SIM110  # a generator for any() takes three times as long
-        if mark in content:
-            return True
-    return False
 
 
 def is_searched(memory: MemoryRecord) -> bool:

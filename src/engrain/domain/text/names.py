@@ -1,4 +1,4 @@
-"""Names: the form in which they are compared. Pure."""
+"""Names: the form in which they are compared, and texts that are about a name. Pure."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ def name_key(text: str) -> str:
 def is_side(name: str) -> bool:
     """True for what a program calls a side of a chat ("assistant"): a role, not a name."""
     return name_key(name) in _SIDES
+
+
+def is_sentence_about(text: str, name: str) -> bool:
+    """True if a text begins with a name, or has it and ends as a sentence does: no words need to stand before it."""
+    folded, wanted = text.casefold(), name.casefold()
+    start = folded.find(wanted)
+    end = start + len(wanted)
+    is_named = start >= 0 and not folded[:start][-1:].isalnum() and not folded[end : end + 1].isalnum()
+    return is_named and " " in folded[end:].strip() and (start == 0 or folded.endswith("."))

@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.text.analysis import stems, terms
-from engrain.domain.text.indexing import question_share
+from engrain.domain.text.dialogue.questions import is_question
 from engrain.domain.text.small_talk import is_small_talk
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _MOST_CHARACTERS = 600
 _MOST_CACHED_CHARACTERS = 4_000
 # Of a long text so much is compared at first; the rest only where that much is equal.
 _BEGINNING = 300
-LEAST_QUESTION_SHARE = 0.5
 # Less than this share of a question's words in the query is what they are both about; a half will do where it adds one
 # word: "What did I call my cat?" Otherwise questions about the same thing lose their place too: 1.4 points of
 # LongMemEval's recall@5.
@@ -154,13 +153,6 @@ def describe_repetition(content: str, *, role: Role | None, speaker: str | None)
         question_terms=" ".join(dict.fromkeys(own)) if asks else None,
         says_nothing=is_empty,
     )
-
-
-def is_question(content: str) -> bool:
-    """True if at least half of a turn's words stand in questions."""
-    if "?" not in content and content.isascii():  # as most are
-        return False
-    return question_share(content) >= LEAST_QUESTION_SHARE
 
 
 def mark_echoes(questions: Iterable[str | None], query_terms: Collection[str]) -> list[bool]:

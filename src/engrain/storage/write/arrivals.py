@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engrain.domain import checks, events
 from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE
 from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
-from engrain.domain.text.indexing import question_share
+from engrain.domain.text.dialogue.questions import question_share
 from engrain.errors import Forbidden, InvalidInput
 from engrain.storage import selection
 from engrain.storage.access import membership

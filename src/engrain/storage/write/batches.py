@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.records import Episode, Fact
-from engrain.domain.text.indexing import question_shares
+from engrain.domain.text.dialogue.questions import question_shares
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.entities.subjects import Subject, find_namesakes

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import split_ascii, terms
-from engrain.domain.text.repetition import LEAST_QUESTION_SHARE
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 
 if TYPE_CHECKING:
     from engrain.domain.records import Role
@@ -35,7 +35,8 @@ _CHANGE = re.compile(
     |retired|resigned|has\ left|took\ over|taken\ over|takes\ over|new\ \w+\ is
     |(?:my|our|the|a)\ new|^new\ \w+|became|has\ become|reverted|rolled\ back|sold|is\ wrong|is\ out|no\ more
     |not\ (?:\S+\ ){1,3}?(?:any\ ?more|as\ \w+\ did)|only\ every|other\ than|today
-    |^(?:(?:oh|no|hm+|ah|well|wait|sorry)\W+)?actually|again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
+    |^(?:(?:oh|no|hm+|ah|well|wait|sorry)\W+)?actually
+    |again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
     |(?:i|we)\ put|extend(?:ed)?\b.{1,40}\bto|,\ not
     |jetzt|inzwischen|nicht\ mehr|doch\ (?:erst|nicht|lieber)|(?:an)?statt|stattdessen|ab\ (?:jetzt|sofort|heute|morgen)
     |umgezogen|verschoben|ge\u00e4ndert|gewechselt
