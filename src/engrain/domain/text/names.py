@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 # What a program calls the sides of a chat: no name that a person would ask by ("my assistant", "the user manual").
 _SIDES = frozenset({"agent", "ai", "assistant", "bot", "chatbot", "human", "system", "tool", "user"})
@@ -17,6 +18,7 @@ def name_key(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
+@lru_cache(maxsize=1_024)  # of each session's speakers, on every day of it
 def is_side(name: str) -> bool:
     """True for what a program calls a side of a chat ("assistant"): a role, not a name."""
     return name_key(name) in _SIDES

@@ -51,8 +51,12 @@ _UNMARKED = re.compile(
 )
 # No such question begins otherwise: a tenth of the work for each turn, while its writer waits.
 _BEGINNINGS = frozenset(
-    "ad al am an ar bt bu ca ch co cu da di do d\u00f3 es ha he hi hm ho is ma mu oh ok on o\u00f9 pl po qu sh so um wa"
-    " we wh wi wo".split()
+    form
+    for beginning in (
+        "ad al am an ar bt bu ca ch co cu da di do d\u00f3 es ha he hi hm ho is ma mu oh ok on o\u00f9 pl po qu sh so"
+        " um wa we wh wi wo"
+    ).split()
+    for form in (beginning, beginning.capitalize(), beginning.upper(), beginning[0] + beginning[1].upper())
 )
 _ENDS_OTHERWISE = (".", "!", ":", ";", ",", "\u2026", "\u3002", ")")
 
@@ -64,7 +68,7 @@ def question_share(content: str) -> float:
     states before it asks ("I live on the fourth floor, is that a problem?") is no question.
     """
     if "?" not in content and (content.isascii() or not _has_question_mark(content)):
-        return float(_asks_unmarked(content))
+        return 1.0 if content[:2] in _BEGINNINGS and _asks_unmarked(content) else 0.0
     total = asked = 0
     for sentence in _SENTENCE_END.split(content):
         count = len(sentence.split())
@@ -77,11 +81,19 @@ def question_share(content: str) -> float:
 
 def question_shares(contents: Sequence[str]) -> list[float]:
     """`question_share` of each of many turns."""
-    return [question_share(content) for content in contents]
+    are_ascii = "".join(contents).isascii()
+    return [
+        question_share(content)
+        if content[:2] in _BEGINNINGS or "?" in content or not (are_ascii or content.isascii())
+        else 0.0
+        for content in contents
+    ]
 
 
 def is_question(content: str) -> bool:
     """True if at least half of a turn's words stand in questions."""
+    if content[:2] not in _BEGINNINGS and "?" not in content and content.isascii():  # as most are
+        return False
     return question_share(content) >= LEAST_QUESTION_SHARE
 
 
@@ -95,9 +107,7 @@ def _has_question_mark(content: str) -> bool:
 
 def _asks_unmarked(content: str) -> bool:
     """True for a short line without any mark at its end that begins as a question does: "whats my cats name"."""
-    if content[:2].lower() not in _BEGINNINGS or len(content) > _MOST_UNMARKED_CHARACTERS:
-        return False
-    if _UNMARKED.match(content) is None:
+    if len(content) > _MOST_UNMARKED_CHARACTERS or _UNMARKED.match(content) is None:
         return False
     line = content.rstrip()
     return not line.endswith(_ENDS_OTHERWISE) and "\n" not in line and _SENTENCE_END.search(line) is None
