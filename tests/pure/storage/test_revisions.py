@@ -46,6 +46,8 @@ FROZEN = {
     ("mem_015", "postgres"): "a52dfe3d2c255c2246c2ea9ab834d6dcc97486159b6ccf4cbb02697769b69614",
     ("mem_016", "sqlite"): "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     ("mem_016", "postgres"): "b0b1f157431ce0afeeb0e1ad87d17f3a5f8bf58c9002ce50ee40b9dd7dc36ff5",
+    ("mem_017", "sqlite"): "506ea24568a2557be8f0c5374bffc57a6ed2f26cd518bd1f61cbb281183026d6",
+    ("mem_017", "postgres"): "506ea24568a2557be8f0c5374bffc57a6ed2f26cd518bd1f61cbb281183026d6",
 }
 
 

@@ -165,7 +165,7 @@ def _unenriched_of_scope(kind: Kind, condition: str) -> str:
     """The first of one kind and scope."""
     table, happened = KIND_TABLES[kind], HAPPENED_AT[kind]
     return (
-        f"SELECT * FROM (SELECT {happened} AS happened_at, id, doc FROM {table} INDEXED BY {table}_unenriched "  # noqa: S608  # no input in it
+        f"SELECT * FROM (SELECT {happened} AS happened_at, id, doc FROM {table} INDEXED BY {table}_time "  # noqa: S608  # no input in it
         f"WHERE {condition} AND NOT enriched AND (SELECT count(*) FROM memory_entities "
         f"WHERE memory_entities.tenant_id = :tenant_id AND memory_kind = '{kind}' AND memory_id = {table}.id"
         f") <= :most_entities ORDER BY {happened} DESC, id DESC LIMIT :limit) AS part"

@@ -36,6 +36,7 @@ REVISIONS = (
     "mem_014",
     "mem_015",
     "mem_016",
+    "mem_017",
 )
 HEAD = REVISIONS[-1]
 _OURS = "mem_"  # the prefix of our revisions; a host application's stand beside them

@@ -64,7 +64,6 @@ CREATE TABLE episodes (
 CREATE UNIQUE INDEX episodes_id ON episodes (tenant_id, id);
 CREATE INDEX episodes_session ON episodes (tenant_id, scope, session, turn);
 CREATE INDEX episodes_time ON episodes (tenant_id, scope, event_time);
-CREATE INDEX episodes_unenriched ON episodes (tenant_id, scope, event_time) WHERE NOT enriched;
 CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, event_time);
 CREATE INDEX episodes_expiry ON episodes (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at, id) WHERE consolidation_status = 'pending';
@@ -129,7 +128,6 @@ CREATE TABLE facts (
 );
 CREATE UNIQUE INDEX facts_id ON facts (tenant_id, id);
 CREATE INDEX facts_time ON facts (tenant_id, scope, coalesce(valid_from, created_at));
-CREATE INDEX facts_unenriched ON facts (tenant_id, scope, coalesce(valid_from, created_at)) WHERE NOT enriched;
 CREATE INDEX facts_importance ON facts (tenant_id, scope, importance, coalesce(valid_from, created_at));
 CREATE INDEX facts_source ON facts (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
 CREATE INDEX facts_supersedes ON facts (tenant_id, supersedes_id) WHERE supersedes_id IS NOT NULL;
@@ -478,7 +476,7 @@ CREATE TABLE memory_vector_packs (
     bits BLOB NOT NULL -- uint64[words, n]
 );
 CREATE UNIQUE INDEX memory_vector_packs_change ON memory_vector_packs (version, namespace, last_change);
-INSERT INTO alembic_version VALUES ('mem_016');
+INSERT INTO alembic_version VALUES ('mem_017');
 INSERT INTO sequences VALUES ('', 'change', 0);
 INSERT INTO sequences VALUES ('', 'namespace', 0);
 INSERT INTO sequences VALUES ('', 'settled', 0);
