@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from bench.everyday import report
 from bench.everyday.engrain_host import EngrainHost
 from bench.everyday.languages import LANGUAGES, format_languages, load_translation
-from bench.everyday.parsing import KINDS, ScriptError, load_scripts
+from bench.everyday.parsing import KINDS, SCRIPTS, ScriptError, load_scripts
 from bench.everyday.runner import judge_script
 from bench.everyday.shared_embedder import SharedEmbedder
 from bench.everyday.showing_host import ShowingHost
@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.everyday", description=__doc__)
     parser.add_argument("--kind", choices=KINDS, help="only the scripts of one kind")
     parser.add_argument("--script", metavar="NAME", help="only one script, such as companion/cat_name")
+    parser.add_argument("--scripts", type=Path, metavar="FOLDER", default=SCRIPTS, help="your own, by kind")
     parser.add_argument("--baseline", choices=["vectors", "none"], default="vectors", help="what to compare with")
     parser.add_argument("--db", default=":memory:", metavar="URL", help="an empty PostgreSQL database")
     parser.add_argument("--languages", action="store_true", help="twelve short scripts in seven languages instead")
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares by kind there as SVG")
     chosen = parser.parse_args(arguments)
     try:
-        scripts = load_scripts(chosen.kind, chosen.script)
+        scripts = load_scripts(chosen.kind, chosen.script, folder=chosen.scripts)
     except ScriptError as error:
         print(f"bench.everyday: {error}", file=sys.stderr)
         return 2

@@ -29,6 +29,7 @@ class Traits(NamedTuple):
     key: int = 0
     words: int = 0
     session: int = 0
+    turn: int = 0
     role: str | None = None
     speaker: str | None = None
     asking: float = 0.0
@@ -39,6 +40,7 @@ class Traits(NamedTuple):
     statement: str | None = None
     states_change: bool = False
     denies: bool = False
+    takes_back: bool = False
 
 
 def traits_of(memory: MemoryRecord) -> Traits:
@@ -54,7 +56,7 @@ def traits_of(memory: MemoryRecord) -> Traits:
         "session": session_key(memory.id, memory.scope, getattr(memory, "session", None)),
     }
     if isinstance(memory, Episode):
-        said = {name: getattr(memory, name) for name in ("role", "speaker")}
+        said = {name: getattr(memory, name) for name in ("turn", "role", "speaker")}
         said |= describe_repetition(memory.content, role=memory.role, speaker=memory.speaker)._asdict()
         said["asking"] = asking = question_share(memory.content)
         said |= describe_statement(memory.content, role=memory.role, asking=asking)._asdict()

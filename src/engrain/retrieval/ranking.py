@@ -47,6 +47,7 @@ _ASKING_WHAT = re.compile(
 )  # "Who swims?" is answered by "I swim."
 # The best statements that are compared, and those of them that a change puts right.
 _MOST_COMPARED, _MOST_CORRECTED = 12, 3
+_SHORTLY_TURNS = 3
 # Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
 _LEAST_OF_SPEAKER = 0.66
 JUST_ABOVE: Final = 0.001
@@ -242,7 +243,7 @@ def change(candidates: RankingInput) -> Gains:
     scores = candidates.scores
     raws = scores.copy()
     traits, kind = candidates.traits, find_asked_kind(candidates.text)
-    may_correct = kind in COUNTED or (traits["states_change"] | traits["denies"]).any()
+    may_correct = kind in COUNTED or (traits["states_change"] | traits["denies"] | traits["takes_back"]).any()
     if may_correct and asks_for_present(candidates.text):
         for older, newer in _find_corrections(candidates).items():
             raws[newer] = max(raws[newer], scores[older])
@@ -281,7 +282,11 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
         weights = {}
         for older in best[:most]:
             if happened_at[older] < happened_at[newer]:
-                found = weigh_correction(statements[newer], statements[older], question)
+                is_near = _follows(traits, newer, older)
+                takes_back = bool(traits["takes_back"][newer])
+                found = weigh_correction(
+                    statements[newer], statements[older], question, is_near=is_near, takes_back=takes_back
+                )
                 if scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
@@ -298,6 +303,16 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     return newest
 
 
+def _follows(traits: NDArray[Any], newer: int, older: int) -> bool:
+    """True if the same speaker has said one turn shortly after another, in the same session."""
+    turns, speakers_, roles = traits["turn"], traits["speaker"], traits["role"]
+    return bool(
+        traits["session"][newer] == traits["session"][older]
+        and 0 < turns[newer] - turns[older] <= _SHORTLY_TURNS
+        and (roles[newer], speakers_[newer]) == (roles[older], speakers_[older])
+    )
+
+
 def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None) -> set[int]:
     """The rows of statements that may correct one of the best: of changes, denials, and other numbers or times.
 
@@ -306,7 +321,7 @@ def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None
     """
     traits, scores = candidates.traits, candidates.scores
     is_near = scores >= LEAST_DENIED * scores[best[0]]
-    found = {*np.flatnonzero(traits["states_change"] & is_near).tolist()}
+    found = {*np.flatnonzero((traits["states_change"] | traits["takes_back"]) & is_near).tolist()}
     found.update(best if kind in COUNTED else [row for row in best if traits["denies"][row]])
     if kind is None:
         found = {row for row in found if traits["role"][row] != "assistant"}

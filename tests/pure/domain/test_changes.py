@@ -77,6 +77,26 @@ def test_what_is_no_short_statement_is_not_described(content, role, asking):
 
 
 @pytest.mark.parametrize(
+    ("content", "takes_back"),
+    [
+        ("sorry, 300 per minute not per second", True),
+        ("Wait, not 3.11, the image has 3.12.", True),
+        ("oh no, i meant the 70-200", True),
+        ("It's heron-92, typo.", True),
+        ("and it's flat 12B, forgot the B", True),
+        ("Tippfehler: 8081.", True),
+        ("Perd\u00f3n, quise decir el martes.", True),
+        ("There is a typo on the start page.", False),
+        ("No idea.", False),
+        ("I told him that I was sorry.", False),
+        ("Waiting for the bus.", False),
+    ],
+)
+def test_who_takes_back_what_was_said_just_before_says_so(content, takes_back):
+    assert describe_statement(content, role="user", asking=0.0).takes_back is takes_back
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "Where do I live?",

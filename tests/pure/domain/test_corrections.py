@@ -6,9 +6,9 @@ from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, LEAST_NAMED, Question, Statement, weigh_correction
 
 
-def weighed(newer, older, query):
+def weighed(newer, older, query, **is_near):
     question = Question.parse(query)
-    return weigh_correction(parsed(newer, question.kind), parsed(older, question.kind), question)
+    return weigh_correction(parsed(newer, question.kind), parsed(older, question.kind), question, **is_near)
 
 
 def parsed(text, kind=None):
@@ -38,6 +38,32 @@ def test_one_that_says_from_what_it_changes_corrects_what_is_farthest():
     older, newer = "Dependencies are managed with poetry.", "We've switched from poetry to uv."
     assert weighed(newer, older, "How do we manage dependencies?").least_share == LEAST_DENIED
     assert weighed("We've switched to uv.", older, "How do we manage dependencies?").weight == 0
+
+
+WIFI, ASKED = 'The wifi for guests is "heron-29".', "What's the guest wifi?"
+
+
+@pytest.mark.parametrize(
+    ("newer", "corrects"),
+    [
+        ("It's heron-92, typo.", True),
+        ("Sorry, heron-92.", True),
+        ("Typo: guests use heron-92 and the office has its own.", True),  # of the same things
+        ("Sorry, I am late.", False),  # nothing new
+        ("Sorry, heron-29.", False),  # nothing else
+        ("Correction: the boiler man comes at 8 and stays until noon.", False),  # of something else
+    ],
+)
+def test_one_that_takes_back_what_was_said_just_before_need_not_name_it(newer, corrects):
+    found = weighed(newer, WIFI, ASKED, is_near=True, takes_back=True)
+    assert (found.weight > 0) is corrects
+    assert weighed("It's heron-92, typo.", WIFI, ASKED, takes_back=True).weight == 0
+    assert weighed("It's heron-92, typo.", WIFI, ASKED, is_near=True).weight == 0
+
+
+def test_words_that_tell_a_change_are_not_what_has_changed():
+    older, newer = "Dagny moved to platform, payments is Ikram's now.", "And CI moved from jenkins to buildkite."
+    assert weighed(newer, older, "Who owns payments?").weight == 0
 
 
 @pytest.mark.parametrize(

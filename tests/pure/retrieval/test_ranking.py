@@ -213,6 +213,25 @@ def test_a_change_stands_just_above_the_older_statement_that_it_corrects():
     assert corrected({1: RENT, 2: CUT, 3: stated("The dog is called Rex.", 2)}) == {2: (0.9, 0.201)}
 
 
+PORT, OTHER_PORT = "The gateway listens on port 8080.", "Sorry, 9090."
+
+
+@pytest.mark.parametrize(
+    ("changes", "gains"),
+    [
+        ({"turn": 2}, True),
+        ({"turn": 4}, True),  # an assistant has answered
+        ({"turn": 5}, False),
+        ({"turn": 2, "session": 8}, False),
+        ({"turn": 2, "speaker": "Ben"}, False),
+    ],
+)
+def test_what_its_speaker_takes_back_shortly_after_stands_below(changes, gains):
+    said = {"session": 7, "speaker": "Ana"}
+    known = {1: stated(PORT, turn=1, **said), 2: stated(OTHER_PORT, 0.01, **said | changes)}
+    assert (2 in corrected(known, "Which port does the gateway use?")) is gains
+
+
 def test_of_two_changes_the_newest_stands_above():
     assert corrected({1: RENT, 2: stated("The rent is 650 euros now.", 2), 3: CUT}) == {2: (0.9, 0.201)}
     assert corrected({1: RENT, 2: CUT, 3: stated("The rent is 650 euros now.", 2)}) == {3: (0.9, 0.101)}

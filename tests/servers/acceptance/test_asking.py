@@ -180,6 +180,14 @@ def test_questions_without_a_mark_state_nothing(location):
         assert agent.recall("what is the first name of Henk").evidence == "none"
 
 
+def test_a_slip_that_its_speaker_mends_in_the_next_turn_stands_below_what_mends_it(memory):
+    said = memory.agent("aide", session="said").hooks
+    for line in ("The guest wifi is heron-29.", "It's heron-92, typo.", "The chairs come on Thursday."):
+        said.message(line, speaker="Ana")
+    answer = memory.agent("aide", session="now").recall("What's the guest wifi?")
+    assert contents(answer)[:2] == ["It's heron-92, typo.", "The guest wifi is heron-29."]
+
+
 def test_facts_are_evidence(location):
     with Memory.open(location, clock=Clock(microseconds=1)) as memory:
         agent = ask(memory, 3, questions=("What's my blood type?",))

@@ -35,6 +35,7 @@ TRAITS: Final = np.dtype(
         ("id", "O"),
         ("scope", "O"),
         ("session", "i8"),
+        ("turn", "i8"),
         ("role", "O"),
         ("speaker", "O"),
         ("asking", "f8"),
@@ -52,13 +53,14 @@ TRAITS: Final = np.dtype(
         ("statement", "O"),
         ("states_change", "?"),
         ("denies", "?"),
+        ("takes_back", "?"),
     ]
 )
 _FADES = "confidence, decay_rate, last_confirmed_at"
 _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
-_UNSAID = "NULL, NULL, NULL, CAST(0 AS double precision)"
+_UNSAID = "NULL, 0, NULL, NULL, CAST(0 AS double precision)"
 _OF_KIND: Mapping[Kind, tuple[str, str, str]] = {
-    "episode": ("session, role, speaker, asking", _LASTS, "content"),
+    "episode": ("session, turn, role, speaker, asking", _LASTS, "content"),
     "fact": (_UNSAID, _FADES, "NULL"),
     "rule": (_UNSAID, _FADES, "NULL"),
 }
@@ -121,6 +123,7 @@ def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[
         id_,
         scope,
         session,
+        turn,
         role,
         speaker,
         asking,
@@ -144,5 +147,5 @@ def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[
         repetition = describe_repetition(content, role=role, speaker=speaker)
         statement = describe_statement(content, role=role, asking=asking)
     session = hash(id_) if session is None else hash((scope, session))
-    said = (doc, kind, id_, scope, session, role, speaker, asking)
+    said = (doc, kind, id_, scope, session, turn, role, speaker, asking)
     return (*said, happened, created, importance, confidence, rate, confirmed, referenced, *repetition, *statement)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Longer turns state many things, of which a change is one.
 _MOST_CHARACTERS = 160
+_SHORT_HINT = 2  # characters: no term of English
 
 # The patterns of changes and denials are in small letters, for a text that `_fold_case` has folded: a tenth of the work
 # of ignoring case.
@@ -32,6 +33,7 @@ _CHANGE = re.compile(
     |(?:came|is|are|am)\ back|gone\ back|went\ back|gave\b.{1,40}\bback|upgraded|downgraded|raised|lowered|doubled
     |halved|transferred|(?:given|gave)\ up|quit|by\ mistake|wrong\ \w+|any\ longer|mixed\ up|oops|(?:am|is|are)\ off
     |plans?\ (?:(?:have|has|had)\ )?changed|these\ days|nowadays|more\ (?:days?|weeks?|time)|(?:has|have|was|been)\ cut
+    |handed|passed\ on|bumped|(?:updat|mov|chang|extend|shorten|reduc|increas)ed\ (?:\S+\ ){0,4}?to\ \S*\d
     |retired|resigned|has\ left|took\ over|taken\ over|takes\ over|new\ \w+\ is
     |(?:my|our|the|a)\ new|^new\ \w+|became|has\ become|reverted|rolled\ back|sold|is\ wrong|is\ out|no\ more
     |not\ (?:\S+\ ){1,3}?(?:any\ ?more|as\ \w+\ did)|only\ every|other\ than|today
@@ -66,6 +68,28 @@ _NAME = re.compile(
 )
 
 
+# Who takes back what they said just before begins so, or says so: "Sorry, 9090.", "It's heron-92, typo."
+_TAKES_BACK = re.compile(
+    r"""^\W*(?:(?:oh|ah|no|ok|okay|hm+|and|but|well|argh)\W+)*(?:
+    sorry|oops|whoops|wait|hold\ on|correction|typo|scratch\ that|i\ meant?|make\ (?:that|it)|nope|no,|not\ quite
+    |my\ (?:bad|mistake)
+    |entschuldigung|korrektur|tippfehler|ich\ mein(?:e|te)|halt|moment|quatsch|nein,
+    |perd\u00f3n|perdona|correcci\u00f3n|quise\ decir|quiero\ decir|pardon|d\u00e9sol\u00e9e?|je\ voulais\ dire|non,
+    |scusa|correzione|volevo\ dire|anzi|desculpa|corre\u00e7\u00e3o|quis\ dizer|ali\u00e1s
+    )(?!\w)
+    |\b(?:typo(?!\ (?:in|on|of)\b)|i\ meant|my\ (?:bad|mistake)|scratch\ that|correction|forgot\ (?:the|to\ say)
+    |i\ (?:misspoke|mistyped|misread|misremembered)
+    |tippfehler|errata|faute\ de\ frappe)\b""",
+    re.VERBOSE,
+)
+_TAKING_BACK_HINTS = frozenset(
+    b"""
+    sorry oops whoops wait hold correction typo scratch mean meant make nope no not bad mistake forgot misspoke mistyped
+    misread misremembered entschuldigung korrektur tippfehler meine meinte halt moment quatsch nein perd perdona
+    correcci decir pardon d voulais non scusa correzione volevo anzi desculpa corre dizer ali errata faute
+    """.split()
+)
+
 # A text without any of these words states no change, or denies nothing: looking for them takes a fourth of what the two
 # patterns do. In small letters, as `split_ascii` gives them.
 _CHANGE_HINTS = frozenset(
@@ -75,7 +99,7 @@ _CHANGE_HINTS = frozenset(
     slipped brought back put rescheduled cancelled canceled reopened upgraded downgraded raised lowered doubled halved
     transferred given gave quit mistake mixed oops off days nowadays cut retired resigned left took taken takes new
     became become reverted rolled sold out did only other today again all plans change work swapped signed extend
-    extended not actually
+    extended not actually handed passed bumped updated moved shortened reduced increased
     jetzt inzwischen mehr doch statt anstatt stattdessen ab umgezogen verschoben ndert gewechselt
     ahora ya en partir cambi cambiado cambiamos mudado mud maintenant sormais lieu nag chang adesso ora non invece
     trasferito trasferiti cambiato agora j em mudei mudou mudamos voortaan niet plaats
@@ -90,14 +114,27 @@ _DENIAL_HINTS = frozenset(
 
 
 class Statement(NamedTuple):
-    """Short statement: its text, None for every other turn; whether something is otherwise now, or not so."""
+    """Short statement: its text, None for every other turn; whether something is otherwise now, or not so.
+
+    `takes_back`: what its speaker has said just before is wrong, so it need not say again what it is about.
+    """
 
     statement: str | None
     states_change: bool
     denies: bool
+    takes_back: bool
 
 
-UNSTATED: Final = Statement(None, states_change=False, denies=False)
+UNSTATED: Final = Statement(None, states_change=False, denies=False, takes_back=False)
+
+
+def _decode(hints: frozenset[bytes]) -> frozenset[str]:
+    return frozenset(terms(" ".join(hint.decode() for hint in hints if len(hint) > _SHORT_HINT)))
+
+
+# The terms by which a statement tells a change, and takes something back: none of what it is about.
+CHANGE_TERMS: Final = _decode(_CHANGE_HINTS | _DENIAL_HINTS)
+TAKING_BACK_TERMS: Final = _decode(_TAKING_BACK_HINTS)
 
 
 def describe_statement(content: str, *, role: Role | None, asking: float) -> Statement:
@@ -108,7 +145,8 @@ def describe_statement(content: str, *, role: Role | None, asking: float) -> Sta
     words = split_ascii(folded)
     states_change = not _CHANGE_HINTS.isdisjoint(words) and _CHANGE.search(folded) is not None
     denies = not _DENIAL_HINTS.isdisjoint(words) and _DENIES.search(folded) is not None
-    return Statement(content, states_change, denies)
+    takes_back = not _TAKING_BACK_HINTS.isdisjoint(words) and _TAKES_BACK.search(folded) is not None
+    return Statement(content, states_change, denies, takes_back)
 
 
 def _fold_case(content: str) -> str:

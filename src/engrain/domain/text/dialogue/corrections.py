@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import terms, word_terms
-from engrain.domain.text.dialogue.changes import find_denied, find_names
+from engrain.domain.text.dialogue.changes import CHANGE_TERMS, TAKING_BACK_TERMS, find_denied, find_names
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # another number or time for the same.
 LEAST_DENIED, LEAST_NAMED, _LEAST_CHANGED, _LEAST_UPDATED = 0.2, 0.33, 0.52, 0.6
 _NAMED: Final = 10  # added to the weight of one that names what is so no more
+_MOST_ELLIPTIC: Final = 2  # terms of a turn that leaves out what it is about
+_TAKEN_BACK: Final = 20  # and to that of one that takes back what was said just before
 _FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
 
 
@@ -32,6 +34,8 @@ def _fold(terms_: Iterable[str]) -> frozenset[str]:
 
 
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
+_CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
+_TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
 # Who asks where somebody lives means where they moved.
 _SAME_THINGS: Final = [
     _fold(terms(words))
@@ -106,12 +110,16 @@ class Question:
         return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
 
 
-def weigh_correction(newer: Statement, older: Statement, question: Question) -> Correction:
+def weigh_correction(
+    newer: Statement, older: Statement, question: Question, *, is_near: bool = False, takes_back: bool = False
+) -> Correction:
     """Weigh how much of an older statement a newer one corrects: the terms of both, its names, and those of the query.
 
     It names what is so no more ("We dropped Kafka for RabbitMQ."), or states a change of what the older one says of
     the question's things, of which it may leave out one or a half ("Mei maintains it from today."), or has another
-    number or time for all of them. Where the question asks for a kind of value, it has one.
+    number or time for all of them. One that `is_near`, said by the same shortly after, and `takes_back` that, has to
+    say something new about it, or nothing else ("Sorry, 9090."). Where the question asks for a kind of value, it has
+    one.
     """
     if question.kind is not None and not newer.values:
         return NO_CORRECTION
@@ -119,7 +127,13 @@ def weigh_correction(newer: Statement, older: Statement, question: Question) -> 
     shared, answered = newer.terms & older.terms, older.terms & question.terms
     about, missing = newer.terms & question.terms, answered - newer.terms
     weight = len(shared) + len(shared & older.names) + len(about)
-    denied = newer.denied & older.terms - question.terms if newer.states_change and answered else frozenset()
+    if is_near and takes_back and is_new and (newer.names - older.names or newer.denied & older.terms):
+        said = newer.terms - _TAKING_BACK_TERMS
+        if len(said) <= _MOST_ELLIPTIC or said & older.terms:
+            return Correction(weight + _TAKEN_BACK, LEAST_DENIED)
+    denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS
+    if not (newer.states_change and answered):
+        denied = frozenset()
     named = denied | (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
