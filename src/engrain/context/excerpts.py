@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from engrain.context.entries import flatten
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.bisection import find_largest
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ELLIPSIS = "\u2026"
-_SENTENCE_END = re.compile(r"(?<=[.!?\u2026\u3002])[\"')\]*_]*\s+|\s*\n\s*")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?\u2026\u3002])[\"')\]*_]*\s+|\s*\n\s*")
 # A word, or a piece of a text that has no spaces.
-_WORD = re.compile(r"\s*\S{1,32}")
+_WORD = lazy_pattern(r"\s*\S{1,32}")
 _LEAST_CHARACTERS = 24  # fewer say nothing
 _MOST_CHARACTERS = 100_000  # of a text are read
 

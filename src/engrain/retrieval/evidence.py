@@ -11,6 +11,7 @@ from engrain.domain.text.analysis import is_foreign, terms, word_terms
 from engrain.domain.text.dialogue.changes import find_names
 from engrain.domain.text.dialogue.meanings import find_met
 from engrain.domain.text.indexing import own_terms
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 _MOST_JUDGED = 10
 _MOST_READ = 3  # the best ones are looked at for words of one meaning
 _MOST_UNKNOWN_THINGS = 2
-_THING = re.compile(r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE)
+_THING = lazy_pattern(
+    r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE
+)
 # Words of a question that say how it asks, not what for: a statement answers without them.
 _ASKING = frozenset(
     terms(

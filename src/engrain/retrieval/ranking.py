@@ -19,6 +19,7 @@ from engrain.domain.text.dialogue.changes import asks_for_present
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_correction
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_asked_name, find_values
+from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.repetition import measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.candidates import Share, add_up
@@ -36,13 +37,13 @@ if TYPE_CHECKING:
     from engrain.retrieval.time_expressions import Span
 
 # Questions whose answer is counted or added up over several conversations.
-_COUNTING = re.compile(
+_COUNTING = lazy_pattern(
     r"\b(?:how (?:many|much)|total|combined|altogether|wie ?viele?|insgesamt|combien|cu\u00e1nt[ao]s?|quant[aeio]s?"
     r"|hoeveel|\u0441\u043a\u043e\u043b\u044c\u043a\u043e)\b",
     re.IGNORECASE,
 )
-_ASKING = re.compile(r"\b(?:what|which|who\w*|when|where|why|how)\b", re.IGNORECASE)
-_ASKING_WHAT = re.compile(
+_ASKING = lazy_pattern(r"\b(?:what|which|who\w*|when|where|why|how)\b", re.IGNORECASE)
+_ASKING_WHAT = lazy_pattern(
     r"\b(?:what|which|when|where|why|how)\b", re.IGNORECASE
 )  # "Who swims?" is answered by "I swim."
 # The best statements that are compared, and those of them that a change puts right.
@@ -51,8 +52,8 @@ _SHORTLY_TURNS = 3
 # Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
 _LEAST_OF_SPEAKER = 0.66
 JUST_ABOVE: Final = 0.001
-_SENTENCES = re.compile(r"(?<=[.!?])\s+")
-_BEGINNING = re.compile(r"\b\w{1,3}")
+_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+")
+_BEGINNING = lazy_pattern(r"\b\w{1,3}")
 _STOP_BEGINNINGS: Final = frozenset(word[:3] for word in STOP_WORDS)
 _MICROSECONDS_A_DAY: Final = 86_400e6
 _AGES: Final = np.array([days for days, _ in decay.AGE_STEPS])

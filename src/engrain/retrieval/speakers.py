@@ -11,6 +11,7 @@ import numpy as np
 
 from engrain.domain.text.analysis import STOP_WORDS, terms, words
 from engrain.domain.text.names import is_side
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Role
 
-_WRITTEN_WORD = re.compile(r"\w+")
-_NAMED = re.compile(r"(\w+)(?:['\u2019]s\b)?")
+_WRITTEN_WORD = lazy_pattern(r"\w+")
+_NAMED = lazy_pattern(r"(\w+)(?:['\u2019]s\b)?")
 _USER_WORDS = frozenset({"i", "me", "my", "mine", "myself"})
 _ASSISTANT_WORDS = frozenset({"you", "your", "yours", "yourself"})
 # "the restaurant you recommended": the assistant said it, whoever is asking for it.
-_SAID_BY_ASSISTANT = re.compile(
+_SAID_BY_ASSISTANT = lazy_pattern(
     r"\byou(?:['\u2019]ve| have| had| just| also| once)* (?:advised|described|explained|gave|given|listed|mentioned|"
     r"proposed|provided|recommended|said|showed|shown|suggested|told|wrote|written)\b"
     r"|\bdid you (?:advise|describe|explain|give|list|mention|propose|provide|recommend|say|show|suggest|tell|write)\b",
     re.IGNORECASE,
 )
 # "the user" and "User:" name one who is called so; "my assistant" and "a user manual" do not.
-_SIDE = re.compile(r"(?:^|\bthe\s+)(\w+)", re.IGNORECASE)
-_OUR_TALK = re.compile(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
+_SIDE = lazy_pattern(r"(?:^|\bthe\s+)(\w+)", re.IGNORECASE)
+_OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

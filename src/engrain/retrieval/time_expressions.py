@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from engrain.domain.text.patterns import lazy_pattern
 from engrain.storage.dialects import micros
 
 if TYPE_CHECKING:
@@ -297,13 +298,13 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         (r"\bthe day before yesterday\b|\byesterday\b|\btoday\b|\btonight\b", _named_day),
         (rf"\b(?:in|of|during|since|year) {_YEAR}\b", _year),
     ):
-        yield re.compile(pattern, re.IGNORECASE), read
+        yield lazy_pattern(pattern, re.IGNORECASE), read
 
 
-_BEFORE_TIME: Final = re.compile(r"^(?:in|on|since|from|during|at|by) (?=\S)", re.IGNORECASE)
+_BEFORE_TIME: Final = lazy_pattern(r"^(?:in|on|since|from|during|at|by) (?=\S)", re.IGNORECASE)
 # Times that stand alone, as an argument: what is to come is no time that a question looks back to.
 _POINTS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), read)
+    (lazy_pattern(pattern, re.IGNORECASE), read)
     for pattern, read in (
         (r"(?:right )?now", _now),
         (r"(?:the )?day after tomorrow|tomorrow", _tomorrow),
@@ -313,5 +314,5 @@ _POINTS: Final = tuple(
     )
 )
 _READINGS: Final = tuple(_patterns())
-_ANCHORED: Final = re.compile(rf"\b{_COUNT} {_UNIT} (?P<side>before|after) (?P<event>[^?.!,;]+)", re.IGNORECASE)
-_DATED: Final = re.compile(r"\d{4}|\b(?:" + "|".join(_MONTHS) + r")\b", re.IGNORECASE)
+_ANCHORED: Final = lazy_pattern(rf"\b{_COUNT} {_UNIT} (?P<side>before|after) (?P<event>[^?.!,;]+)", re.IGNORECASE)
+_DATED: Final = lazy_pattern(r"\d{4}|\b(?:" + "|".join(_MONTHS) + r")\b", re.IGNORECASE)

@@ -9,6 +9,7 @@ import pytest
 
 from engrain import Memory
 
+MOST_COMPILED_CHARACTERS = 2_500
 HEAVY = {
     "alembic",
     "apsw",
@@ -170,3 +171,24 @@ def test_a_first_answer_over_mcp_loads_no_server_no_model_and_no_other_database(
         "engrain.interfaces.mcp.verb_tools",
     )  # of those, only the profile `all` has the tools
     assert not any(name.startswith(unasked) for name in loaded)
+
+
+def test_a_process_that_stores_a_turn_compiles_few_patterns_and_loads_no_ranking(tmp_path):
+    """The patterns by which texts in seven languages are read take 57 ms, whoever needs none of them."""
+    script = f"""
+import re, sys
+compiled, compile_ = [], re.compile
+def note(pattern, flags=0):
+    if sys._getframe(1).f_globals["__name__"].startswith("engrain"):
+        compiled.append(pattern)
+    return compile_(pattern, flags)
+re.compile = note
+from engrain import Memory
+with Memory.open({str(tmp_path / "agent.db")!r}, embedder="none") as memory:
+    memory.agent("aide").observe("The tram is late.")
+print(sum(map(len, compiled)), "engrain.retrieval.ranking" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    characters, ranks = done.stdout.split()
+    assert 0 < int(characters) < MOST_COMPILED_CHARACTERS
+    assert ranks == "False"

@@ -51,11 +51,16 @@ def test_other_statements_are_no_changes(content):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "hints"), [(changes._CHANGE, changes._CHANGE_HINTS), (changes._DENIES, changes._DENIAL_HINTS)]
+    ("pattern", "hints"),
+    [
+        (changes._CHANGE, changes._CHANGE_HINTS),
+        (changes._DENIES, changes._DENIAL_HINTS),
+        (changes._TAKES_BACK, changes._TAKING_BACK_HINTS),
+    ],
 )
 @given(data=st.data())
 def test_no_change_or_denial_is_missed_for_want_of_a_hint(pattern, hints, data):
-    assert not hints.isdisjoint(split_ascii(data.draw(st.from_regex(pattern))))
+    assert not hints.isdisjoint(split_ascii(data.draw(st.from_regex(re.compile(pattern.pattern, pattern.flags)))))
 
 
 @given(st.from_regex(re.compile(changes._CHANGE.pattern, re.VERBOSE | re.IGNORECASE)))

@@ -12,16 +12,20 @@ from engrain.agent.wiring.note_cache import NoteCache
 from engrain.agent.wiring.parts import Parts
 from engrain.agent.wiring.usage import KeyUses, References
 from engrain.agent.wiring.workers import Workers
+from engrain.config.tree import HybridWeights, ScoreWeights
 from engrain.context.recipes import build_recipes
 from engrain.retrieval import reranking
-from engrain.retrieval.custom_presets import add_custom, apply_weights
 from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
+from engrain.retrieval.presets import PRESETS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engrain.agent.wiring.engines import Engines
-    from engrain.config.tree import Settings
+    from engrain.config.tree import Retrieval, Settings
     from engrain.domain.ports import Clock, Ids
+    from engrain.retrieval.presets import Preset
     from engrain.storage.store import SqlStore
 
 
@@ -31,8 +35,6 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
     Raises:
         InvalidInput: a preset, weight or recipe of the settings is none, or a re-ranker is none.
     """
-    ranking = settings.retrieval
-    shipped = apply_weights(score=ranking.score_weights.to_dict(), hybrid=ranking.hybrid_weights.to_dict())
     workers = Workers(max_parallel=settings.llm.max_parallel)
     embedder = wrap_embedder(chosen.embedder)
     usable, without_vectors = check_compatibility(store, embedder)
@@ -48,7 +50,7 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
         llm=with_meter(chosen.llm, settings),
         configured_embedder=embedder,
         without_vectors=without_vectors,
-        presets=add_custom(ranking.presets, shipped),
+        presets=_load_presets(settings.retrieval),
         recipes=build_recipes(settings.context.order, settings.context.quotas, settings.context.candidates),
         count_tokens=engines.token_counter(settings.context.count_tokens),
         workers=workers,
@@ -60,3 +62,13 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
         ),
         buffers=Buffers(settings),
     )
+
+
+def _load_presets(settings: Retrieval) -> Mapping[str, Preset]:
+    """Load the presets that ship, and those of the settings: without any, nothing of a search is imported for them."""
+    if not settings.presets and (settings.score_weights, settings.hybrid_weights) == (ScoreWeights(), HybridWeights()):
+        return PRESETS
+    from engrain.retrieval.custom_presets import add_custom, apply_weights
+
+    shipped = apply_weights(score=settings.score_weights.to_dict(), hybrid=settings.hybrid_weights.to_dict())
+    return add_custom(settings.presets, shipped)

@@ -7,11 +7,11 @@ underscores, hyphens or the third person need no entry. A predicate that is not 
 from __future__ import annotations
 
 import hashlib
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engrain.domain.text.names import name_key
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -166,15 +166,15 @@ _SPELLINGS: Mapping[str, str] = {
     "don't": "not",
     "isn't": "not",
 }
-_JOINED = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-]+")  # worksAt, works_at, works-at
-_NEGATIVE = re.compile(r"\b(?:does|do|is|are|am) not\b")
-_BEEN = re.compile(r"^(?:has|have) been (?=\w)")
+_JOINED = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_\-]+")  # worksAt, works_at, works-at
+_NEGATIVE = lazy_pattern(r"\b(?:does|do|is|are|am) not\b")
+_BEEN = lazy_pattern(r"^(?:has|have) been (?=\w)")
 _LEADING = frozenset("is are am be been being currently now also usually always the".split())
 _IRREGULAR: Mapping[str, str] = {"has": "have", "does": "do", "goes": "go", "is": "be", "are": "be", "am": "be"}
 _HISSING = ("sses", "shes", "ches", "xes", "zzes")
 _KEPT_ENDINGS = ("ss", "us", "is", "'s")
 _SHORTEST = 4
-_PAST = re.compile(
+_PAST = lazy_pattern(
     r"(?:was|were|had|did|used to|formerly|once|\w*(?:[^e\W]|agre|fre)ed|became|began|bought|broke|brought|built|came|"
     r"caught|chose|drew|drove|fed|fell|felt|flew|found|fought|gave|got|grew|heard|held|kept|knew|led|left|lost|made|met|"
     r"paid|ran|rode|said|sang|saw|sent|slept|sold|spent|spoke|stood|swam|taught|thought|told|took|went|woke|won|wore|"
@@ -182,7 +182,7 @@ _PAST = re.compile(
 )
 _FREE_TEXT, _DIGEST_BYTES = "observation", 6
 # The digest at the end of the predicate of a free text, or of a relation of the graph: what it says is unique.
-_DIGEST = re.compile(r" [0-9a-f]{12}$")
+_DIGEST = lazy_pattern(r" [0-9a-f]{12}$")
 
 
 @lru_cache(maxsize=8_192)

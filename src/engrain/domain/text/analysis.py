@@ -7,13 +7,13 @@ has the stem of that language as well, so that a text whose language is not told
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.languages import ENGLISH, detect_language, language_of_script, stemmer, stop_words
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,19 +26,19 @@ _MOST_STEMS = 50_000
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char).startswith("M"))
 # Letters and digits of any script; marks continue a word. A short ending after an apostrophe ("Ana's", "don't") is
 # matched separately and dropped.
-_WORD = re.compile(rf"([^\W_]+(?:[{_MARKS}]+[^\W_]*)*)(?:['\u2019](?:s|t|d|m|ll|re|ve)\b)?")
+_WORD = lazy_pattern(rf"([^\W_]+(?:[{_MARKS}]+[^\W_]*)*)(?:['\u2019](?:s|t|d|m|ll|re|ve)\b)?")
 # The same words of a text in lower-case ASCII, in a third of the time; in a fifth where it has no apostrophe.
-_ASCII_WORD = re.compile(r"([a-z0-9]+)(?:'(?:s|t|d|m|ll|re|ve)\b)?")
+_ASCII_WORD = lazy_pattern(r"([a-z0-9]+)(?:'(?:s|t|d|m|ll|re|ve)\b)?")
 # Each byte of ASCII as a word has it: bytes are translated in a tenth of the time of a text.
 _ASCII_FOLDS = bytes(ord(chr(code).lower() if chr(code).isalnum() else " ") for code in range(128)).ljust(256)
 # Scripts written without spaces (Thai, Lao, Burmese, Khmer, Japanese, Chinese), and Korean, whose endings are written
 # without one, are indexed as overlapping pairs of characters.
-_UNSPACED = re.compile(
+_UNSPACED = lazy_pattern(
     r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
     r"\uf900-\ufaff\U00020000-\U0003ffff]+)"
 )
 
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_HANGUL = lazy_pattern(r"[\uac00-\ud7a3]")
 
 STOP_WORDS = frozenset(
     """

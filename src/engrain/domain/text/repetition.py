@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.text.analysis import stems, terms
 from engrain.domain.text.dialogue.questions import is_question
+from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.small_talk import is_small_talk
 
 if TYPE_CHECKING:
@@ -58,16 +59,16 @@ _QUESTION_STARTS = frozenset(
 )
 
 _CONTRACTIONS = (
-    (re.compile(r"\b(ca|could|did|do|does|had|has|have|is|are|was|were|would)n['\u2019]?t\b"), r"\1 not"),
-    (re.compile(r"\bca not\b|\bcannot\b"), "can not"),
-    (re.compile(r"\b(i|you|we|it|that|they)['\u2019](m|ve|s|re)\b"), r"\1 have"),
-    (re.compile(r"\b(actually|also|currently|honestly|personally|quite|really|still|unfortunately|yet) "), ""),
+    (lazy_pattern(r"\b(ca|could|did|do|does|had|has|have|is|are|was|were|would)n['\u2019]?t\b"), r"\1 not"),
+    (lazy_pattern(r"\bca not\b|\bcannot\b"), "can not"),
+    (lazy_pattern(r"\b(i|you|we|it|that|they)['\u2019](m|ve|s|re)\b"), r"\1 have"),
+    (lazy_pattern(r"\b(actually|also|currently|honestly|personally|quite|really|still|unfortunately|yet) "), ""),
 )
 _RECORDS = (
     "access|answer|anything|clue|context|data|details?|idea|info|information|knowledge|memor(?:y|ies)|mentions?|notes?|"
     "records?|way"
 )
-_DENIAL = re.compile(
+_DENIAL = lazy_pattern(
     rf"""
     \b(?:i|we)\ (?:do|did|can|could|would)\ not\ (?:know|remember|recall|tell|say)\b
     | \b(?:i|we)\ (?:am|are|was|were|have)\ not\ (?:sure|aware|certain|able\ to)\b
@@ -94,7 +95,7 @@ _DENIAL = re.compile(
     """,
     re.VERBOSE,
 )
-_OFFER = re.compile(
+_OFFER = lazy_pattern(
     r"^(?:if you|could you|can you|would you|please|let me know|feel free|just (?:tell|let)|tell me|happy to|sorry"
     r"|(?:perhaps |maybe )?you (?:could|can|may|might|should) (?:want to )?ask\b"
     r"|(?:and |but )?(?:nobody|no one)(?: \S+){0,4} (?:do|does|did|has|knows)(?=[.!]?$)"
@@ -102,7 +103,7 @@ _OFFER = re.compile(
     r"|(?:and |then |so )?i(?: will| would|['\u2019](?:ll|d))? (?:can |gladly |happily )?"
     r"(?:remember|help|save|note|store|keep|be happy))\b"
 )
-_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|\n+|[,;:]\s+|\s[-\u2013\u2014]+\s|\s(?=(?:but|though|however)\s)")
+_CLAUSE_END = lazy_pattern(r"(?<=[.!?])\s+|\n+|[,;:]\s+|\s[-\u2013\u2014]+\s|\s(?=(?:but|though|however)\s)")
 
 
 def repeat_key(content: str, *, role: Role | None, speaker: str | None) -> Hashable:

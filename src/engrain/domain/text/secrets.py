@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from engrain.domain.text.patterns import lazy_pattern
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ _KEY_HINTS = (
 _DIGITS = b"0123456789"
 _CARD_DIGITS = 13
 _BARE_DIGITS = bytes(ord("0" if chr(code).isdigit() and code < 128 else "x") for code in range(256))  # noqa: PLR2004  # ASCII
-_LONG_NUMBER = re.compile(r"\d(?:[ -]?\d){12}")
-_TOLD = re.compile(r"\bis\s{1,3}[\"'`]?$", re.IGNORECASE)
-_PRIVATE_KEY_END = re.compile(r"-----END (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
-_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
+_LONG_NUMBER = lazy_pattern(r"\d(?:[ -]?\d){12}")
+_TOLD = lazy_pattern(r"\bis\s{1,3}[\"'`]?$", re.IGNORECASE)
+_PRIVATE_KEY_END = lazy_pattern(r"-----END (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
+_PRIVATE_KEY = lazy_pattern(r"-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
 # Prefix, and what must follow it, as their issuers write them; the prefix is public and may be shown.
-_API_KEY = re.compile(
+_API_KEY = lazy_pattern(
     r"(?<![A-Za-z0-9_-])(?:"
     r"(AKIA|ASIA)[A-Z0-9]{16}"  # Amazon
     r"|(AIza)[A-Za-z0-9_-]{35}"  # Google
@@ -66,26 +67,28 @@ _API_KEY = re.compile(
     r")(?![A-Za-z0-9_-])"
 )
 # Header and claims are JSON objects, so both begin with `{"` in base64 (RFC 7519 §3).
-_JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
-_URL_PASSWORD = re.compile(
+_JWT = lazy_pattern(
+    r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])"
+)
+_URL_PASSWORD = lazy_pattern(
     r"\b([a-z][a-z0-9+.-]{1,20}://)([^\s/:@]{0,64}):([^\s/@]{3,128})@[A-Za-z0-9\[]", re.IGNORECASE
 )
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     r"(?<![A-Za-z0-9])(pass(?:word|wd|phrase)|pwd|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?|client[ _-]?secret"
     r"|(?:access|auth|bearer|refresh|api)[ _-]?token|authorization)"
     r"[\"']?(\s{0,3}(?:=|:=|:|=>)\s{0,3}(?:bearer\s{1,3}|basic\s{1,3})?|\s{1,3}is\s{1,3})"
     r"(\"[^\"\n]{4,200}\"|'[^'\n]{4,200}'|`[^`\n]{4,200}`|[^\s\"'`,;]{4,200})",
     re.IGNORECASE,
 )
-_CARD = re.compile(r"(?<![\w.+/-])(?:\d[ -]?){12,18}\d(?![\w/-]|\.\d)")
+_CARD = lazy_pattern(r"(?<![\w.+/-])(?:\d[ -]?){12,18}\d(?![\w/-]|\.\d)")
 # Placeholders for passwords in documentation, templates and masks.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_pattern(
     r"^(?:[<\[({$%].*|.*[>\])}%]|[*x.•_#?-]+|.*(?:\.\.\.|\*\*\*|…).*|(?:os\.|process\.|env[.\[(]|getenv|config\.|settings\.).*"
     r"|.*(?:example|placeholder|redacted|changeme|dummy|your[_-]|my[_-]|foobar).*)$",
     re.IGNORECASE,
 )
 # Issuer prefixes and lengths (ISO/IEC 7812): Visa, Mastercard, American Express, Discover, Diners Club, JCB.
-_ISSUERS = re.compile(
+_ISSUERS = lazy_pattern(
     r"(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
     r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12})"
 )

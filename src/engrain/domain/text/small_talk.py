@@ -10,6 +10,7 @@ import unicodedata
 from functools import lru_cache
 
 from engrain.domain.text.analysis import STOP_WORDS, words
+from engrain.domain.text.patterns import lazy_pattern
 
 _MOST_CHARACTERS = 80
 
@@ -101,13 +102,13 @@ _OPENINGS, _FREE, _ADDED = _phrases(_ADDRESSED), _phrases(_NODS), _phrases(_ADDI
 _LONGEST = max(map(len, _OPENINGS | _FREE | _ADDED))
 # Without "me" alone: "tell me a joke" is about nobody, "what do you know about me" is.
 _FIRST_PERSON = frozenset("i my mine myself we us our ours ourselves".split())
-_ABOUT_ME = re.compile(r"\b(?:about|describe|know|remember|call) (?:me|us)\b", re.IGNORECASE)
-_ABOUT_ALL = re.compile(
+_ABOUT_ME = lazy_pattern(r"\b(?:about|describe|know|remember|call) (?:me|us)\b", re.IGNORECASE)
+_ABOUT_ALL = lazy_pattern(
     r"\bwhat (?:all )?(?:do|can|did|have) you (?:still )?(?:know|remember|recall|learned|noted|stored)"
     r"(?: so far| by now| already)?\W*$",
     re.IGNORECASE,
 )
-_SPLIT = re.compile(r"[^\w]+")
+_SPLIT = lazy_pattern(r"[^\w]+")
 
 
 @lru_cache(maxsize=1_024)

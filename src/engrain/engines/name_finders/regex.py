@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engrain.domain.entities.registry import Name
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,15 +26,15 @@ _TRAILING = ".,;:!?'\"\u2019\u201d*_~>"
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
 
 _PATTERNS: Mapping[NameKind, tuple[re.Pattern[str], float]] = {
-    "url": (re.compile(r"\b(?:https?://|www\.(?=[\w-]+\.))[^\s<>\"]+", re.IGNORECASE), 0.99),
+    "url": (lazy_pattern(r"\b(?:https?://|www\.(?=[\w-]+\.))[^\s<>\"]+", re.IGNORECASE), 0.99),
     "email": (
-        re.compile(r"(?<![\w.+/-])\w[\w.+'-]{0,63}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@-])"),
+        lazy_pattern(r"(?<![\w.+/-])\w[\w.+'-]{0,63}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@-])"),
         0.99,
     ),
-    "mention": (re.compile(r"(?<![\w@/.+-])@[^\W\d_][\w-]*(?:\.[\w-]+)*(?![\w@])"), 0.95),
-    "hashtag": (re.compile(r"(?<![\w#&/])#(?=\w*[^\W\d_])\w+(?:-\w+)*"), 0.95),
+    "mention": (lazy_pattern(r"(?<![\w@/.+-])@[^\W\d_][\w-]*(?:\.[\w-]+)*(?![\w@])"), 0.95),
+    "hashtag": (lazy_pattern(r"(?<![\w#&/])#(?=\w*[^\W\d_])\w+(?:-\w+)*"), 0.95),
     "date": (
-        re.compile(
+        lazy_pattern(
             rf"(?<![\w/.-])(?:{_YEAR}-(?:1[0-2]|0[1-9])-(?:3[01]|[12]\d|0[1-9])"
             rf"|{_DAY}[./]{_NUMBER_OF_MONTH}[./](?:{_YEAR}|\d\d)|{_NUMBER_OF_MONTH}/{_DAY}/(?:{_YEAR}|\d\d)"
             rf"|{_ORDINAL}\ (?:of\ )?{_MONTH}(?:,?\ {_YEAR})?|{_MONTH}\ {_ORDINAL}(?:,?\ {_YEAR})?|{_MONTH}\ {_YEAR})"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import split_ascii, terms
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from engrain.domain.records import Role
@@ -20,7 +21,7 @@ _SHORT_HINT = 2  # characters: no term of English
 
 # The patterns of changes and denials are in small letters, for a text that `_fold_case` has folded: a tenth of the work
 # of ignoring case.
-_CHANGE = re.compile(
+_CHANGE = lazy_pattern(
     r"""\b(?:
     now|no\ longer|(?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more|from\ (?:now|today|tomorrow|\w+)\ on|as\ of
     |since\ (?:today|yesterday|this\ (?:morning|week|month)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from\ today
@@ -54,22 +55,22 @@ _DENIAL = r"""\b(?:
     |dropped|left|retired|died|broke|(?:is|are)\ (?:gone|over|out|on)
     |from(?=(?:\ \S+){1,3}?\ to\b)
     )\b"""
-_DENIES = re.compile(_DENIAL, re.VERBOSE)
+_DENIES = lazy_pattern(_DENIAL, re.VERBOSE)
 # What is not so, or no more, stands behind or before a denial.
-_DENIED = re.compile(rf"(?:\S+\ ){{0,2}}{_DENIAL}(?:\ \S+){{0,3}}", re.VERBOSE)
-_PAST = re.compile(
+_DENIED = lazy_pattern(rf"(?:\S+\ ){{0,2}}{_DENIAL}(?:\ \S+){{0,3}}", re.VERBOSE)
+_PAST = lazy_pattern(
     r"\b(?:was|were|(?<!how many )did|had|used|before|formerly|former|previous(?:ly)?|earlier|original(?:ly)?"
     r"|at first|first|initially|history|ago|yesterday|last|(?<!how )(?<!the )old|oldest|change[ds]?|moved"
     r"|in (?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(
+_NAME = lazy_pattern(
     r"(?:(?<=\bMr\.\s)|(?<=\bMs\.\s)|(?<=\bDr\.\s)|(?<=\bMrs\.\s)|(?<![.!?:]\s)(?<!^)\b)[A-Z]\w+|\b\w*\d\w*"
 )
 
 
 # Who takes back what they said just before begins so, or says so: "Sorry, 9090.", "It's heron-92, typo."
-_TAKES_BACK = re.compile(
+_TAKES_BACK = lazy_pattern(
     r"""^\W*(?:(?:oh|ah|no|ok|okay|hm+|and|but|well|argh)\W+)*(?:
     sorry|oops|whoops|wait|hold\ on|correction|typo|scratch\ that|i\ meant?|make\ (?:that|it)|nope|no,|not\ quite
     |my\ (?:bad|mistake)

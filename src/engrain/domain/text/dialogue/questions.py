@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engrain.domain.text.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,9 +16,9 @@ _MOST_UNMARKED_CHARACTERS = 160
 # Latin, full-width, Arabic, Armenian, Greek and Ethiopic question marks.
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
 _CLOSING = "\"')]}\u2019\u201d\u00bb*_ \n\t"
-_SENTENCE_END = re.compile(r"(?<=[.!?\uff1f\u3002\u061f\u1362\u1367])\s+|(?<=[\uff1f\u3002])|\n+")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?\uff1f\u3002\u061f\u1362\u1367])\s+|(?<=[\uff1f\u3002])|\n+")
 # English: what a sentence states of somebody before it asks.
-_STATED_FIRST = re.compile(
+_STATED_FIRST = lazy_pattern(
     r"(?:(?:and|but|so|well|oh|hi|hello|hey|ok|okay|actually|by the way|btw)\W+)*"
     r"(?:i|we|my|our|he|she|they|his|her|their)(?:['\u2019]\w+)?\s[^?]{8,}?,\s+(?=(?:(?:and|but|so)\s+)?(?:is|are|was|do|does|did|can|could|will|would|should|have"
     r"|has|may|what|when|where|who|why|how|which|right|ok|okay|correct|isn['\u2019]t|aren['\u2019]t|doesn['\u2019]t)\b)",
@@ -31,7 +33,7 @@ _BOUND = rf"(?!\s(?:{_PRONOUN}|{_OWNER}|the|this|that|a|an)\b)"  # "what I want"
 _OPINION = "(?:matters?|bothers?|works|worked|helps|helped|counts|worries|worried|hurts|annoys|scares|surprised)"
 # Begins as a question does. Rather too few, as what is taken for one states nothing: "When I was young", "What a day",
 # "Which is why", "What matters is", "Will Byers came", "Do the dishes" and "Did my homework" ask nothing.
-_UNMARKED = re.compile(
+_UNMARKED = lazy_pattern(
     rf"""{_OPENING}(?:
     (?:what|who|where|when|how)(?:['\u2019]?s|['\u2019]re)\b(?!\s(?:up|more)\b)
     | what\s(?:happened|happens|else|about)\b | what(?!\s{_OPINION}\b){_BOUND}(?:\s\S+){{0,3}}?\s{_AUXILIARY}

@@ -11,6 +11,7 @@ from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from engrain.domain.text.analysis import STOP_WORDS
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +40,7 @@ _RELATIVE = (
 
 @cache
 def _compile(*alternatives: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), flags)
+    return lazy_pattern("|".join(alternatives), flags)
 
 
 _ASKED: Mapping[Kind, re.Pattern[str]] = {
@@ -87,7 +88,7 @@ _WHERE = (
 )
 _ARTICLE = "(?:the|an?|my|our|his|her|their)"
 _NAME = rf"(?!(?i:{_DAY}|{_MONTH})\b)[A-Z]\w+"
-_ASKED_NAME = re.compile(
+_ASKED_NAME = lazy_pattern(
     r"\W*(?:(?:[Aa]nd|[Ss]o) )?[Ww]h(?:o|at)(?:['\u2019]s| is| are| was) "
     r"(?P<name>(?=[A-Z]|\w*\d)[\w@.-]+(?: [A-Z][\w.-]*){,2})\W*$"
 )
@@ -156,7 +157,7 @@ def find_asked_name(query: str) -> re.Pattern[str] | None:
     if asked is None:
         return None
     name = r"\W+".join(map(re.escape, re.findall(r"\w+", asked["name"])))
-    return re.compile(
+    return lazy_pattern(
         rf"\b{name}(?: [A-Z]\w+)?(?:,? (?:is|are|was|were|stands for|means)\b| ?[:=(])"
         r"|(?:\b(?:is|are|was|called|named|says?|calls? (?:him|her|it|them|me|us)|known as|nicknamed|short for)|,)"
         rf" @?{name}\b"
