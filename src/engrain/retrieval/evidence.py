@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from engrain.domain.text.analysis import is_foreign, terms, word_terms
 from engrain.domain.text.dialogue.changes import find_names
 from engrain.domain.text.dialogue.meanings import find_met
+from engrain.domain.text.dialogue.questions import strip_idioms
+from engrain.domain.text.dialogue.values import find_asked_kind, find_values
 from engrain.domain.text.indexing import own_terms
 from engrain.domain.text.patterns import lazy_pattern
 
@@ -45,6 +47,7 @@ class Question:
     A thing is named by the two words after "the", "my" or "Ana's": a statement that answers has it, whereas a verb is
     often put in other words. English queries alone have names and things: others write more words in capitals.
     `names_speaker`: it had the name of a speaker, which is none of its terms; `speakers` are the terms of those names.
+    `asks_work`: it asks what somebody does, which has no words of its own in an answer.
     """
 
     terms: frozenset[str]
@@ -52,16 +55,18 @@ class Question:
     things: frozenset[str] = frozenset()
     names_speaker: bool = False
     speakers: frozenset[str] = frozenset()
+    asks_work: bool = False
 
     @classmethod
     def parse(cls, query: str, *, whole_terms: Collection[str] | None = None) -> Question:
         """Parse a query, without the names of speakers; `whole_terms` are those of one that had such names."""
-        own, names_speaker = frozenset(word_terms(query)), whole_terms is not None
+        own, names_speaker = frozenset(word_terms(strip_idioms(query))), whole_terms is not None
         speakers = frozenset(whole_terms or ()).difference(terms(query))
         if is_foreign(query):
             return cls(own, names_speaker=names_speaker, speakers=speakers)
         things = frozenset(term for thing in _THING.findall(query) for term in terms(thing))
-        return cls(own, own & find_names(query), own & things, names_speaker, speakers)
+        asks_work = find_asked_kind(query) == "work"
+        return cls(own, own & find_names(query), own & things, names_speaker, speakers, asks_work)
 
     @property
     def topic(self) -> frozenset[str]:
@@ -94,7 +99,7 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
         + calibration.cover * covered
         + calibration.names * (not question.names <= frozenset[str]().union(*said))
         + calibration.things * min(len(question.things.difference(*met)), _MOST_UNKNOWN_THINGS)
-        + calibration.unmet * (_leaves_unmet(question, met) + of_others - covered)
+        + calibration.unmet * (_leaves_unmet(question, met, judged) + of_others - covered)
         + calibration.speaker * question.names_speaker
     )
     chance = 1 / (1 + math.exp(-logit))
@@ -125,14 +130,18 @@ def _measure_cover(question: Question, met: Sequence[frozenset[str]]) -> float:
     return max([len(topic & part) for part in met], default=0) / len(topic) if topic else 0.0
 
 
-def _leaves_unmet(question: Question, met: Sequence[frozenset[str]]) -> bool:
+def _leaves_unmet(question: Question, met: Sequence[frozenset[str]], hits: Sequence[Hit]) -> bool:
     """True where no statement about one of the question's names has anything of what it asks beside them.
 
     Any statement may be about a speaker, whose name is in few of their own.
     """
+    if not (question.names or question.names_speaker):
+        return False
+    about = [place for place, part in enumerate(met) if question.names_speaker or part & question.names]
+    if question.asks_work:
+        return not any(find_values("work", hits[place].memory.content) for place in about)
     beside = question.topic - question.names
-    about = frozenset[str]().union(*[part for part in met if question.names_speaker or part & question.names])
-    return bool(beside and (question.names or question.names_speaker)) and beside.isdisjoint(about)
+    return bool(beside) and beside.isdisjoint(frozenset[str]().union(*[met[place] for place in about]))
 
 
 def _find_largest(channel: str, hits: Sequence[Hit]) -> float:

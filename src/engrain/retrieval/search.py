@@ -11,6 +11,7 @@ import numpy as np
 from engrain.domain.filters import Filter
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import lookup_terms, terms
+from engrain.domain.text.dialogue.questions import strip_idioms
 from engrain.domain.text.small_talk import is_exclamation
 from engrain.retrieval import (
     channels,
@@ -137,7 +138,7 @@ def _start(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: Qu
 
 
 def _search_terms(query: SearchQuery) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(lookup_terms(query.text)))[: channels.MAX_TERMS]
+    return tuple(dict.fromkeys(lookup_terms(strip_idioms(query.text))))[: channels.MAX_TERMS]
 
 
 def search_within(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> Answer:
@@ -152,10 +153,9 @@ def _narrow(request: Request, preset: Preset) -> Request | None:
     kinds = tuple(kind for kind in given.kinds if kind in preset.kinds)
     if not kinds or (preset.private and given.subjects and caller.agent not in given.subjects):
         return None
-    narrowed = replace(given, kinds=kinds)
     if preset.private:
-        narrowed = replace(narrowed, subjects=(caller.agent,), scopes=(caller.own_scope,))
-    return replace(request, filter=narrowed)
+        given = replace(given, subjects=(caller.agent,), scopes=(caller.own_scope,))
+    return replace(request, filter=replace(given, kinds=kinds))
 
 
 def _nothing_to_search(query: SearchQuery) -> Answer:

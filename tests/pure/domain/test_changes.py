@@ -110,6 +110,8 @@ def test_who_takes_back_what_was_said_just_before_says_so(content, takes_back):
         "rent",
         "How old is my dog?",
         "How often is it mowed?",
+        "what was the gripper force limit?",
+        "Who was my physio again?",
     ],
 )
 def test_a_question_about_the_present(query):

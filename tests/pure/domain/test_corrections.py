@@ -49,6 +49,7 @@ WIFI, ASKED = 'The wifi for guests is "heron-29".', "What's the guest wifi?"
         ("It's heron-92, typo.", True),
         ("Sorry, heron-92.", True),
         ("Typo: guests use heron-92 and the office has its own.", True),  # of the same things
+        ("Scratch that, guests have another one.", True),  # likewise, without a name
         ("Sorry, I am late.", False),  # nothing new
         ("Sorry, heron-29.", False),  # nothing else
         ("Correction: the boiler man comes at 8 and stays until noon.", False),  # of something else
@@ -59,6 +60,11 @@ def test_one_that_takes_back_what_was_said_just_before_need_not_name_it(newer, c
     assert (found.weight > 0) is corrects
     assert weighed("It's heron-92, typo.", WIFI, ASKED, takes_back=True).weight == 0
     assert weighed("It's heron-92, typo.", WIFI, ASKED, is_near=True).weight == 0
+
+
+def test_who_asks_what_somebody_does_for_a_living_asks_for_no_home():
+    older, newer = "Simon drives a lorry.", "I moved the glasses to the kitchen."
+    assert weighed(newer, older, "What does Simon do for a living?").weight == 0
 
 
 def test_words_that_tell_a_change_are_not_what_has_changed():

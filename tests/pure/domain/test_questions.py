@@ -14,6 +14,9 @@ from engrain.domain.text.dialogue.questions import is_question, question_share, 
         ("Is it the blue one, or is it the red one?", 1.0),
         ("I wonder, is it late?", 1.0),  # too few words to state anything
         ("I live on the fourth floor, without a lift.", 0.0),
+        ("Marek is a carpenter, did I tell you?", 0.0),
+        ("The gate code is 4471, remember?", 0.0),
+        ("Did I tell you?", 1.0),
     ],
 )
 def test_a_turn_asks_as_much_as_it_has_words_in_questions(content, share):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -140,3 +141,11 @@ def test_what_is_asked_of_a_name_is_met_by_what_is_said_of_it():
     assert assess(fit, apart, question)[0] == pytest.approx(1 / (1 + math.exp(2)))
     assert assess(fit, [*apart, hit(0.3, "ana", "birthday")], question)[0] == pytest.approx(0.5)
     assert assess(fit, [hit(0.5, "ana")], Question.parse("Who is Ana?"))[0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("said", "is_met"), [("Callum is a luthier.", True), ("Callum likes ramen.", False)])
+def test_what_somebody_does_is_met_by_work_that_is_said_of_them(said, is_met):
+    fit = Calibration(intercept=0.0, cover=0.0, unmet=-2.0)
+    question = Question.parse("So what does Callum do for a living?")
+    told = replace(hit(0.0, "callum"), memory=episode(said))
+    assert assess(fit, [told], question)[0] == pytest.approx(0.5 if is_met else 1 / (1 + math.exp(2)))

@@ -59,7 +59,8 @@ _DENIES = lazy_pattern(_DENIAL, re.VERBOSE)
 # What is not so, or no more, stands behind or before a denial.
 _DENIED = lazy_pattern(rf"(?:\S+\ ){{0,2}}{_DENIAL}(?:\ \S+){{0,3}}", re.VERBOSE)
 _PAST = lazy_pattern(
-    r"\b(?:was|were|(?<!how many )did|had|used|before|formerly|former|previous(?:ly)?|earlier|original(?:ly)?"
+    r"\b(?:(?<!^what )(?<!^which )(?<!^who )(?:was|were)|(?<!how many )did|had|used|before|formerly|former"
+    r"|previous(?:ly)?|earlier|original(?:ly)?"
     r"|at first|first|initially|history|ago|yesterday|last|(?<!how )(?<!the )old|oldest|change[ds]?|moved"
     r"|in (?:19|20)\d\d)\b",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import terms, word_terms
 from engrain.domain.text.dialogue.changes import CHANGE_TERMS, TAKING_BACK_TERMS, find_denied, find_names
+from engrain.domain.text.dialogue.questions import strip_idioms
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Question:
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
-        own = _fold(word_terms(query.replace("-", "")))
+        own = _fold(word_terms(strip_idioms(query).replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
         return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
 
@@ -127,9 +128,10 @@ def weigh_correction(
     shared, answered = newer.terms & older.terms, older.terms & question.terms
     about, missing = newer.terms & question.terms, answered - newer.terms
     weight = len(shared) + len(shared & older.names) + len(about)
-    if is_near and takes_back and is_new and (newer.names - older.names or newer.denied & older.terms):
+    if is_near and takes_back and is_new:
         said = newer.terms - _TAKING_BACK_TERMS
-        if len(said) <= _MOST_ELLIPTIC or said & older.terms:
+        same, has_name = said & older.terms, bool(newer.names - older.names)
+        if said - older.terms if same else has_name and len(said) <= _MOST_ELLIPTIC:
             return Correction(weight + _TAKEN_BACK, LEAST_DENIED)
     denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS
     if not (newer.states_change and answered):

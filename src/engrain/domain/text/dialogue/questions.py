@@ -24,6 +24,8 @@ _STATED_FIRST = lazy_pattern(
     r"|has|may|what|when|where|who|why|how|which|right|ok|okay|correct|isn['\u2019]t|aren['\u2019]t|doesn['\u2019]t)\b)",
     re.IGNORECASE,
 )
+# Asks nothing: "Marek is a carpenter, did I tell you?"
+_TAG = lazy_pattern(r".{8,},\s(?:did i (?:ever )?(?:tell|mention)\b[^,?]{0,20}|you know|remember)\?\W*$", re.IGNORECASE)
 
 _OPENING = r"(?:(?:and|but|so|well|oh|um+|hm+|hi|hello|hey|ok|okay|btw|also|please|sorry|quick\ question)\W+){0,3}"
 _AUXILIARY = r"(?:is|are|was|were|am|do|does|did|can|could|should|would|will|may|must|have|has|had)(?:n['\u2019]?t)?\b"
@@ -60,7 +62,13 @@ _BEGINNINGS = frozenset(
     ).split()
     for form in (beginning, beginning.capitalize(), beginning.upper(), beginning[0] + beginning[1].upper())
 )
+_IDIOMS = lazy_pattern(r"\s+for a living\b", re.IGNORECASE)
 _ENDS_OTHERWISE = (".", "!", ":", ";", ",", "\u2026", "\u3002", ")")
+
+
+def strip_idioms(query: str) -> str:
+    """Strip a question of phrases whose words mean something else when they stand alone: "for a living" is no home."""
+    return _IDIOMS.sub(" ", query)
 
 
 def question_share(content: str) -> float:
@@ -75,7 +83,7 @@ def question_share(content: str) -> float:
     for sentence in _SENTENCE_END.split(content):
         count = len(sentence.split())
         total += count
-        if sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS):
+        if sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS) and _TAG.match(sentence) is None:
             stated = _STATED_FIRST.match(sentence)
             asked += count - len(stated[0].split()) if stated else count
     return asked / total if total else 0.0

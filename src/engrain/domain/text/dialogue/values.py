@@ -16,7 +16,7 @@ from engrain.domain.text.patterns import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Kind = Literal["time", "money", "number", "place", "person", "colour"]
+Kind = Literal["time", "money", "number", "place", "person", "colour", "work"]
 COUNTED: Final = frozenset[Kind | None]({"time", "money", "number"})  # of these a thing has one
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -35,6 +35,12 @@ _SEASON = "(?:spring|summer|autumn|winter|christmas|easter)"
 _RELATIVE = (
     "(?:mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|aunt|uncle|cousin|nephew|niece"
     r"|neighbou?r|friend|boss|manager|doctor|grand\w+|parents?|colleague|landlord|landlady)"
+)
+
+
+_SOMEBODY = (
+    rf"(?:I|he|she|they|(?:my|our|his|her|their) (?:\w+ )?{_RELATIVE}"
+    r"|(?-i:(?:(?:Mrs?|Ms|Dr)\. |the )?[A-Z]\w+(?: [A-Z]\w+)?))"
 )
 
 
@@ -67,6 +73,10 @@ _ASKED: Mapping[Kind, re.Pattern[str]] = {
     ),
     "person": _compile(r"\bwho(?:se|m|['\u2019]s)?\b"),
     "colour": _compile(r"\b(?:what|which) colou?rs?\b"),
+    "work": _compile(
+        rf"\bwhat (?:do|does|did) {_SOMEBODY} do(?: for (?:a living|work|money))?\W*$",
+        r"\bwhat(?:['\u2019]s| is| was) (?:\S+ ){1,3}?(?:job|profession|occupation|trade)\b",
+    ),
 }
 _TIME = "|".join(
     (
@@ -132,6 +142,13 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
         _compile,
         r"\b(?:black|white|gr[ae]y|silver|gold(?:en)?|red|orange|yellow|green|blue|purple|violet|pink|brown|beige|ivory"
         r"|cream|turquoise|navy|maroon|crimson|lilac|teal|khaki|colourless|transparent)\w*",
+    ),
+    "work": partial(
+        _compile,
+        r"(?:\b(?:am|is|was|as|became)|['\u2019][ms]) (?:now |still |also )?an? \w+",
+        r"\b(?:works?|worked|working|job|teach(?:es|ing)?|taught|runs? (?:an?|the|her|his|their)|drives?|owns?|repairs?"
+        r"|sells?|makes?|stud(?:y|ies|ied|ying)|retired|hired|employed|apprentice\w*|freelanc\w*|for a living"
+        r"|ist|bin|war|arbeit\w*|trabaj\w*|travaill?e\w*|est|es|lavora\w*|trabalh\w*)\b",
     ),
 }
 
