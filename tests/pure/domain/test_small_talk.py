@@ -96,8 +96,17 @@ def test_the_first_person_is_told(text, about):
     assert is_about_speaker(text) is about
 
 
-@pytest.mark.parametrize("text", ["haha they are going to hate me", "what a mess that was lol", "ok thanks"])
-def test_a_few_words_beside_an_interjection_ask_nothing(text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "haha they are going to hate me",
+        "what a mess that was lol",
+        "ok thanks",
+        "great demo everyone!",
+        "Oh dear, well well.",
+    ],
+)
+def test_a_few_words_beside_an_interjection_or_of_praise_ask_nothing(text):
     assert is_exclamation(text)
     assert not is_about_speaker(text)
 
@@ -110,6 +119,10 @@ def test_a_few_words_beside_an_interjection_ask_nothing(text):
         "ugh wifi password",
         "wow the rent is 900 now",
         "they are going to hate me",
+        "please book a table!",
+        "great, where is the key?",
+        "good restaurants nearby",
+        "nice, the code is 4471!",
         "haha " + "and then we went to the market " * 3,
     ],
 )

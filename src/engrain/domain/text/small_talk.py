@@ -64,13 +64,19 @@ _NODS = """
     work; going to bed; talk soon; catch you later; what a day; what a week; what a morning; what an evening; what a
     night; phew; ugh; argh; yay; hooray; omg; oof; yikes; yum; yummy; ouch; lmao; rofl; so tired; so funny; too funny;
     very funny; you are funny; you re funny; that was fun; that was great; that is funny; that s funny;
-    can t wait; cant wait; me too; me neither
+    can t wait; cant wait; me too; me neither; oh dear; dear me; oh no; oh my; oh my god; my god; goodness; my goodness;
+    goodness me; gosh; oh boy; good grief; bless you; bless him; bless her; fingers crossed; take it easy; speak soon;
+    at last; no way; same; ditto; oh je; ach je; ach du meine gute; ay; madre mia; mon dieu; oh la la; mamma mia
 """
 # A short text that begins or ends with one is said for its own sake: "haha they are going to hate me".
 _INTERJECTIONS = frozenset(
     "haha hahaha hahahaha hehe lol lmao rofl phew whew ugh argh omg wow yay hooray oof yikes meh sigh xd".split()
 )
-_MOST_EXCLAIMED_WORDS = 8
+_PRAISE = frozenset(
+    "great nice good cool awesome amazing wonderful lovely brilliant fantastic excellent perfect super congratulations "
+    "congrats thanks toll prima wunderbar genial bravo magnifique fantastico bellissimo".split()
+)
+_MOST_EXCLAIMED_WORDS, _MOST_PRAISING_WORDS = 8, 5
 _ASKING = frozenset(
     "what whats which who whos whose whom when whens where wheres why how is are was were do does did can could will "
     "would should have has tell show find remember remind forget list add set put call".split()
@@ -123,10 +129,15 @@ def is_small_talk(text: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def is_exclamation(text: str) -> bool:
-    """True for small talk, and for a few words beside an interjection: who says them asks nothing of a memory."""
+    """True for small talk, and for a few words beside an interjection: who says them asks nothing of a memory.
+
+    So does who praises: "great demo everyone!"
+    """
     if is_small_talk(text):
         return True
     said = _fold(text)
+    if text.rstrip().endswith("!") and len(said) <= _MOST_PRAISING_WORDS and said[0] in _PRAISE:
+        return not any(mark in text for mark in "?\uff1f0123456789")
     beside = [word for word in said if word not in _INTERJECTIONS]
     return (
         len(said) <= _MOST_EXCLAIMED_WORDS
