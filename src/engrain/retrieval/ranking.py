@@ -283,11 +283,8 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
         weights = {}
         for older in best[:most]:
             if happened_at[older] < happened_at[newer]:
-                is_near = _follows(traits, newer, older)
-                takes_back = bool(traits["takes_back"][newer])
-                found = weigh_correction(
-                    statements[newer], statements[older], question, is_near=is_near, takes_back=takes_back
-                )
+                takes_back = bool(traits["takes_back"][newer]) and _follows(traits, newer, older)
+                found = weigh_correction(statements[newer], statements[older], question, takes_back=takes_back)
                 if scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)

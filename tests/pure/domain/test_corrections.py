@@ -6,9 +6,9 @@ from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, LEAST_NAMED, Question, Statement, weigh_correction
 
 
-def weighed(newer, older, query, **is_near):
+def weighed(newer, older, query, *, takes_back=False):
     question = Question.parse(query)
-    return weigh_correction(parsed(newer, question.kind), parsed(older, question.kind), question, **is_near)
+    return weigh_correction(parsed(newer, question.kind), parsed(older, question.kind), question, takes_back=takes_back)
 
 
 def parsed(text, kind=None):
@@ -56,10 +56,11 @@ WIFI, ASKED = 'The wifi for guests is "heron-29".', "What's the guest wifi?"
     ],
 )
 def test_one_that_takes_back_what_was_said_just_before_need_not_name_it(newer, corrects):
-    found = weighed(newer, WIFI, ASKED, is_near=True, takes_back=True)
-    assert (found.weight > 0) is corrects
-    assert weighed("It's heron-92, typo.", WIFI, ASKED, takes_back=True).weight == 0
-    assert weighed("It's heron-92, typo.", WIFI, ASKED, is_near=True).weight == 0
+    assert (weighed(newer, WIFI, ASKED, takes_back=True).weight > 0) is corrects
+
+
+def test_one_that_takes_back_something_else_corrects_nothing():
+    assert weighed("It's heron-92, typo.", WIFI, ASKED).weight == 0
 
 
 def test_who_asks_what_somebody_does_for_a_living_asks_for_no_home():

@@ -111,15 +111,13 @@ class Question:
         return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
 
 
-def weigh_correction(
-    newer: Statement, older: Statement, question: Question, *, is_near: bool = False, takes_back: bool = False
-) -> Correction:
+def weigh_correction(newer: Statement, older: Statement, question: Question, *, takes_back: bool = False) -> Correction:
     """Weigh how much of an older statement a newer one corrects: the terms of both, its names, and those of the query.
 
     It names what is so no more ("We dropped Kafka for RabbitMQ."), or states a change of what the older one says of
     the question's things, of which it may leave out one or a half ("Mei maintains it from today."), or has another
-    number or time for all of them. One that `is_near`, said by the same shortly after, and `takes_back` that, has to
-    say something new about it, or nothing else ("Sorry, 9090."). Where the question asks for a kind of value, it has
+    number or time for all of them. One that `takes_back` the older one, as its speaker says shortly after it, has
+    to say something new about it, or nothing else ("Sorry, 9090."). Where the question asks for a kind of value, it has
     one.
     """
     if question.kind is not None and not newer.values:
@@ -128,7 +126,7 @@ def weigh_correction(
     shared, answered = newer.terms & older.terms, older.terms & question.terms
     about, missing = newer.terms & question.terms, answered - newer.terms
     weight = len(shared) + len(shared & older.names) + len(about)
-    if is_near and takes_back and is_new:
+    if takes_back and is_new:
         said = newer.terms - _TAKING_BACK_TERMS
         same, has_name = said & older.terms, bool(newer.names - older.names)
         if said - older.terms if same else has_name and len(said) <= _MOST_ELLIPTIC:
