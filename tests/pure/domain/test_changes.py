@@ -110,7 +110,7 @@ def test_who_takes_back_what_was_said_just_before_says_so(content, takes_back):
         "rent",
         "How old is my dog?",
         "How often is it mowed?",
-        "what was the gripper force limit?",
+        "what was the gripper force limit again",
         "Who was my physio again?",
     ],
 )

@@ -79,6 +79,7 @@ def test_traits_say_what_a_ranking_weighs(store):
         said.id: Traits(
             **{**of_turns, "id": said.id, "scope": "pool:team", "role": "assistant"},
             session=session_key(said.id, "pool:team", "monday"),
+            turn=1,
             key=hash(repeat_key("One.", role="assistant", speaker="Ben")),
             words=hash_words("One."),
             speaker="Ben",

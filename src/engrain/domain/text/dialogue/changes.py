@@ -59,12 +59,12 @@ _DENIES = lazy_pattern(_DENIAL, re.VERBOSE)
 # What is not so, or no more, stands behind or before a denial.
 _DENIED = lazy_pattern(rf"(?:\S+\ ){{0,2}}{_DENIAL}(?:\ \S+){{0,3}}", re.VERBOSE)
 _PAST = lazy_pattern(
-    r"\b(?:(?<!^what )(?<!^which )(?<!^who )(?:was|were)|(?<!how many )did|had|used|before|formerly|former"
-    r"|previous(?:ly)?|earlier|original(?:ly)?"
+    r"\b(?:was|were|(?<!how many )did|had|used|before|formerly|former|previous(?:ly)?|earlier|original(?:ly)?"
     r"|at first|first|initially|history|ago|yesterday|last|(?<!how )(?<!the )old|oldest|change[ds]?|moved"
     r"|in (?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
+_ASKED_AGAIN = lazy_pattern(r"\b(?:was|were)\b(?=.*\bagain\W*$)", re.IGNORECASE)
 _NAME = lazy_pattern(
     r"(?:(?<=\bMr\.\s)|(?<=\bMs\.\s)|(?<=\bDr\.\s)|(?<=\bMrs\.\s)|(?<![.!?:]\s)(?<!^)\b)[A-Z]\w+|\b\w*\d\w*"
 )
@@ -164,8 +164,8 @@ def find_names(statement: str) -> frozenset[str]:
 
 
 def asks_for_present(query: str) -> bool:
-    """True for a question about how things are: no word of it is about the past."""
-    return _PAST.search(query) is None
+    """True for a question about how things are: no word of it is about the past, "what was it again?" left aside."""
+    return _PAST.search(_ASKED_AGAIN.sub("is", query)) is None
 
 
 def find_denied(statement: str) -> frozenset[str]:
