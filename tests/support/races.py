@@ -28,8 +28,9 @@ def run_together(work: Callable[[Argument], Result], arguments: Iterable[Argumen
 
 @contextmanager
 def locked(path: Path | str) -> Iterator[None]:
-    """Holds the write lock of a SQLite file on a connection of its own."""
+    """Holds the write lock of a SQLite file on a connection of its own, once nobody else writes."""
     with closing(apsw.Connection(str(path))) as other:
+        other.set_busy_timeout(60_000)
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")

@@ -17,10 +17,10 @@ from typing import Any, Self
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from engrain.storage.postgres.backend import PlannerStatistics
 from engrain.storage.postgres.common_words import CommonWords
 from engrain.storage.postgres.forecasts import SearchForecasts
 from engrain.storage.postgres.schema import OUR_TABLES
+from engrain.storage.postgres.table_maintenance import PlannerStatistics
 from engrain.storage.search.turn_cache import TurnCache
 from tests.support.postgres import server
 from tests.support.stores import PostgresStore

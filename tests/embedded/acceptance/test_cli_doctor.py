@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from engrain import Memory, __version__
-from engrain.interfaces.cli import measurement, output
+from engrain.interfaces.cli import output
+from engrain.interfaces.cli.administration import measurement
 from engrain.interfaces.cli.invocation import Invocation
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"

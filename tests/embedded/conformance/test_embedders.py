@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from engrain.engines import CallableEmbedder, ServiceAddress, embedder
+from engrain.engines.embedders import minilm
 from engrain.engines.embedders.cache import CachingEmbedder
 from engrain.engines.embedders.minilm import FOLDER, MAX_BATCH, MAX_BATCH_TOKENS, PACKED_RUNS, MiniLM, batches
 from engrain.engines.embedders.minilm.tokens import MAX_TOKENS, leading_ids, open_tokenizer
@@ -301,6 +302,16 @@ class TestDamage:
         replace(copy / "provenance.json", content)
         with pytest.raises(EngineUnavailable, match="pip install --force-reinstall engrain"):
             embed(MiniLM(folder=copy), "hello")
+
+    def test_an_interrupt_is_no_failure_of_the_model(self, monkeypatch):
+        """A Ctrl-C while the runtime's compiled module starts comes out of it as an ImportError."""
+
+        def start(*_, **__):
+            raise ImportError("initialization failed") from KeyboardInterrupt("by Ctrl-C")
+
+        monkeypatch.setattr(minilm, "_open", start)
+        with pytest.raises(KeyboardInterrupt, match="by Ctrl-C"):
+            embed(MiniLM(), "hello")
 
     def test_a_model_the_runtime_refuses_says_what_to_do(self, copy):
         replace(copy / "model.onnx", b"not a model")

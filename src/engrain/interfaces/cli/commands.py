@@ -29,21 +29,21 @@ from engrain.verbs.table import VERBS
 
 # Commands that are no verb: the module and the function of each.
 FUNCTIONS: Mapping[str, tuple[str, str]] = {
-    "doctor": ("engrain.interfaces.cli.diagnosis", "doctor"),
-    "config": ("engrain.interfaces.cli.configuration", "show_settings"),
-    "trust": ("engrain.interfaces.cli.configuration", "trust"),
-    "bench": ("engrain.interfaces.cli.measurement", "bench"),
-    "reembed": ("engrain.interfaces.cli.relocation", "reembed"),
-    "copy": ("engrain.interfaces.cli.relocation", "copy"),
-    "tenants list": ("engrain.interfaces.cli.tenants", "list_tenants"),
-    "tenants move": ("engrain.interfaces.cli.tenants", "move"),
-    "migrate": ("engrain.interfaces.cli.relocation", "migrate"),
+    "doctor": ("engrain.interfaces.cli.administration.diagnosis", "doctor"),
+    "config": ("engrain.interfaces.cli.administration.configuration", "show_settings"),
+    "trust": ("engrain.interfaces.cli.administration.configuration", "trust"),
+    "bench": ("engrain.interfaces.cli.administration.measurement", "bench"),
+    "reembed": ("engrain.interfaces.cli.administration.relocation", "reembed"),
+    "copy": ("engrain.interfaces.cli.administration.relocation", "copy"),
+    "tenants list": ("engrain.interfaces.cli.administration.tenants", "list_tenants"),
+    "tenants move": ("engrain.interfaces.cli.administration.tenants", "move"),
+    "migrate": ("engrain.interfaces.cli.administration.relocation", "migrate"),
     "hook": ("engrain.interfaces.assistants.command", "hook"),
-    "mcp": ("engrain.interfaces.cli.serving", "mcp"),
-    "token": ("engrain.interfaces.cli.serving", "token"),
-    "serve": ("engrain.interfaces.cli.serving", "serve"),
-    "ui": ("engrain.interfaces.cli.serving", "ui"),
-    "worker": ("engrain.interfaces.cli.worker", "worker"),
+    "mcp": ("engrain.interfaces.cli.administration.serving", "mcp"),
+    "token": ("engrain.interfaces.cli.administration.serving", "token"),
+    "serve": ("engrain.interfaces.cli.administration.serving", "serve"),
+    "ui": ("engrain.interfaces.cli.administration.serving", "ui"),
+    "worker": ("engrain.interfaces.cli.administration.worker", "worker"),
 }
 _GROUPS = {"tenants": "Tenants of a memory that is on several servers."}
 app = typer.Typer(

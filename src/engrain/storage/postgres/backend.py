@@ -11,14 +11,13 @@ from engrain.domain.ids import NumberSource
 from engrain.domain.records import KINDS
 from engrain.domain.requests import Health
 from engrain.errors import IntegrityViolated, StorageError
-from engrain.storage.postgres import compaction, health, keywords, schema, vectors
+from engrain.storage.postgres import health, keywords, schema, table_maintenance, vectors
 from engrain.storage.postgres.citus.statements import CITUS_STATEMENTS
 from engrain.storage.postgres.common_words import COMMON, CommonWords
 from engrain.storage.postgres.connections import Connections
 from engrain.storage.postgres.driver_errors import is_race
 from engrain.storage.postgres.forecasts import SearchForecasts
 from engrain.storage.postgres.index import READ_ALL, PostgresIndex
-from engrain.storage.postgres.planner_statistics import PlannerStatistics
 from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
@@ -89,7 +88,7 @@ class PostgresBackend:
         self.docs = _DOCS
         self.statements = STATEMENTS
         self.forecasts: Forecasts | None = SearchForecasts(read_all=read_all, scan_all=scan_all, common=self._common)
-        self._growth = PlannerStatistics(every=100)
+        self._growth = table_maintenance.PlannerStatistics(every=100)
         try:
             self.created = schema.prepare(self._connections, self.new_index) == ""
         except BaseException:
@@ -285,7 +284,7 @@ class PostgresBackend:
         return self._connections.read(None, work)
 
     def compact(self) -> Compaction:
-        return compaction.compact(self._connections, self.statements)
+        return table_maintenance.compact_tables(self._connections, self.statements)
 
     def close(self) -> None:
         self._connections.close()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.records import Kind
-    from engrain.storage.postgres.planner_statistics import PlannerStatistics
+    from engrain.storage.postgres.table_maintenance import PlannerStatistics
     from engrain.storage.search.index import StoredTurns
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psycopg.errors import LockNotAvailable
 
-from engrain.storage.postgres import planner_statistics
+from engrain.storage.postgres import table_maintenance
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.candidates import RankedDocs, list_candidates
 from engrain.storage.write import embedding_versions
@@ -234,7 +234,7 @@ def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
     """Make the HNSW index of a version, where its dimensions allow one and this role may."""
     if takes_index(version) and tx.one("may_index") == (True,):
         # Making an index tells how many rows there are, and so the table would be unknown no longer.
-        planner_statistics.analyse_unknown_tables(tx)
+        table_maintenance.analyse_unknown_tables(tx)
         tx.run("index_settings", memory=_INDEX_MEMORY)
         tx.db.execute(
             f"CREATE INDEX IF NOT EXISTS {index_name(version.version)} ON memory_vectors "

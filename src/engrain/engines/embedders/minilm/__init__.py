@@ -119,6 +119,8 @@ class MiniLM:
                 try:
                     self._engine = loaded = _open(self._folder, self._threads, unpacks=unpacks)
                 except Exception as error:  # tokenizers raises bare Exception, onnxruntime errors of no other base
+                    if isinstance(error.__cause__, KeyboardInterrupt):  # what compiled modules make of a Ctrl-C
+                        raise error.__cause__ from None
                     raise EngineUnavailable(f"the embedder {self.name} cannot be loaded ({error}); {REMEDY}") from error
             return loaded
 
