@@ -282,6 +282,7 @@ def test_the_first_of_an_order_are_read_along_an_index(city, verb):
 
 
 def test_the_newest_that_mention_somebody_are_read_along_an_index(store):
+    store._connections.write(None, lambda db: db.execute(f"ANALYZE {', '.join(OUR_TABLES)}"))
     with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
         assert len(store.mentioning(request(), ["Ben"], 10)) == 3
     [plan] = ["\n".join(lines) for statement, lines in seen.plans.items() if "happened_at" in statement]
