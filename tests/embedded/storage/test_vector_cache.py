@@ -63,6 +63,21 @@ def test_a_small_namespace_is_answered_from_this_process_exactly(path):
         assert [raw for _, raw in first] == pytest.approx(cosines.tolist(), abs=1e-6)
 
 
+def test_vectors_of_a_middling_namespace_are_read_once(path):
+    """A process that begins with packs reads the vectors that decide an answer, and does not read them again."""
+    [query] = vectors(1, seed=2)
+    with closing(SqliteStore(path)) as store:
+        store.use_embedder("test:random", DIMS)
+        fill(store, "aide", 5_000)
+    with closing(SqliteStore(path)) as store, statements(store) as ran:
+        store.use_embedder("test:random", DIMS)
+        first = nearest(store, "aide", query, 20)
+        assert [statement for statement in ran if "memory_vectors" in statement]
+        ran.clear()
+        assert nearest(store, "aide", query, 20) == first
+        assert not [statement for statement in ran if "memory_vectors" in statement], "\n".join(ran)
+
+
 def test_what_another_process_takes_out_is_gone(path):
     [query] = vectors(1, seed=2)
     with closing(SqliteStore(path)) as here, closing(SqliteStore(path)) as there:

@@ -336,7 +336,7 @@ def test_a_row_costs_nine_bits_per_dimension_and_little_more():
     sizes = set()
     for start in range(0, 20_000, 100):
         grown.put(np.arange(start + 1, start + 101), vectors[start : start + 100])
-        sizes.add(grown.nbytes)
+        sizes.add(grown._codes.nbytes)
     assert grown.nbytes <= 1.4 * at_once.nbytes
     assert len(sizes) < 35  # the arrays are moved at each quarter more, not at each put
 
@@ -369,6 +369,60 @@ def test_a_few_rows_in_reserved_room_stay_exact():
     index.put(np.arange(1, 1501), vectors)
     index.flush()
     assert index.is_exact
+
+
+def test_float32_rows_of_a_middling_namespace_stay_until_it_grows_large():
+    rng = np.random.default_rng(4)
+    vectors = unit(rng.standard_normal((16_385, 16)))
+    index, _ = filled(vectors[:16_384])
+    assert index.is_exact
+    index.put(np.array([16_385]), vectors[16_384:])
+    assert not index.is_exact
+    assert not len(index.cosines(vectors[0], np.arange(1, 16_386))[0])
+    index.keep(np.arange(1, 10), vectors[:9])
+    assert not len(index.cosines(vectors[0], np.arange(1, 10))[0])
+    assert index._exact.nbytes == 0
+
+
+def begun(vectors) -> VectorIndex:
+    """An index of packed rows, none of which is here in float32."""
+    index, packed = VectorIndex(vectors.shape[1]), filled(vectors)[0]
+    index.begin(packed._centre, len(vectors))
+    scales, codes, bits = (array.tobytes() for array in (packed._scales, packed._codes, packed._bits))
+    index.put_packed(np.arange(1, len(vectors) + 1), scales, codes, bits)
+    return index
+
+
+def test_rows_that_were_read_are_known_from_then_on_with_the_docs_they_are_of():
+    """Whatever is put, kept and dropped in between."""
+    rng = np.random.default_rng(5)
+    vectors = unit(rng.standard_normal((5_000, 24)))
+    index, truth, known = begun(vectors[:4_000]), Truth(24), set()
+    truth.put(np.arange(1, 4_001), vectors[:4_000])
+    assert not len(index.cosines(vectors[0], np.arange(1, 4_001))[0])
+    for turn in range(40):
+        docs = np.sort(rng.choice(np.arange(1, 5_001), 300, replace=False))
+        there = np.array([doc for doc in docs.tolist() if doc in truth.rows])
+        if turn % 4 == 0:
+            index.drop(docs)
+            truth.rows = {doc: row for doc, row in truth.rows.items() if doc not in docs}
+            known.difference_update(docs.tolist())
+        elif turn % 4 == 1:
+            changed = unit(rng.standard_normal((300, 24)))
+            index.put(docs, changed)
+            truth.put(docs, changed)
+            known.update(docs.tolist())
+        else:
+            index.keep(np.append(there, 9_999), np.vstack([truth.exact(there), vectors[:1]]))
+            known.update(there.tolist())
+        found, cosines = index.cosines(vectors[turn], np.arange(1, 5_001))
+        assert set(found.tolist()) == known
+        np.testing.assert_array_equal(cosines, np.vecdot(truth.exact(found), vectors[turn]))
+    assert not index.is_exact
+    everything = np.array(sorted(truth.rows))
+    index.keep(everything, truth.exact(everything))
+    assert index.is_exact
+    assert_same(index.nearest(vectors[1], 20, exact=truth.exact), truth.nearest(vectors[1], 20))
 
 
 def test_what_the_caller_promises_is_checked():

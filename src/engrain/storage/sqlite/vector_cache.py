@@ -88,14 +88,30 @@ class VectorCache:
         parts, is_whole = [], True
         with self._lock:
             for namespace in where.namespaces:
-                seen = self._namespaces.get((namespace, where.version or 0))
-                is_current = seen is not None and seen.checked == where.change >= seen.change
-                if seen is None or not is_current or not seen.index.is_exact:
-                    is_whole = False
-                    continue
-                found, raws = seen.index.cosines(vector, docs)
-                parts.append(RankedDocs(found, raws.astype(np.float64)))
+                seen = self._current(where, namespace)
+                is_whole &= seen is not None and seen.index.is_exact
+                if seen is not None:
+                    found, raws = seen.index.cosines(vector, docs)
+                    parts.append(RankedDocs(found, raws.astype(np.float64)))
         return candidates.join(parts), is_whole
+
+    def keep(self, where: SearchSpace, docs: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Keep the float32 rows of docs, as the searcher's view of the file has them, for the next cosines."""
+        with self._lock:
+            for namespace in where.namespaces:
+                seen = self._current(where, namespace)
+                if seen is not None:
+                    seen.index.keep(docs, vectors)
+                    self._count_bytes(seen)
+
+    def _current(self, where: SearchSpace, namespace: int) -> _CachedNamespace | None:
+        """The namespace, where its index is as the searcher's view of the file has it."""
+        seen = self._namespaces.get((namespace, where.version or 0))
+        return seen if seen is not None and seen.checked == where.change >= seen.change else None
+
+    def _count_bytes(self, seen: _CachedNamespace) -> None:
+        self._nbytes += seen.index.nbytes - seen.nbytes
+        seen.nbytes = seen.index.nbytes
 
     def _evict(self, used: int) -> None:
         """Let the least used namespaces go, none of the `used` last ones."""
@@ -131,8 +147,7 @@ class VectorCache:
         if seen.checked != where.change:
             self._read_changes(tx, seen, version=where.version, namespace=namespace)
             seen.checked = where.change
-            self._nbytes += seen.index.nbytes - seen.nbytes
-            seen.nbytes = seen.index.nbytes
+            self._count_bytes(seen)
         self._namespaces.move_to_end((namespace, where.version))
         return seen.index
 
@@ -196,8 +211,11 @@ class Cosines:
         self._asked = candidates.sort_docs(self._asked, docs)
         if rows:
             found, blobs = zip(*rows, strict=True)
-            raws = np.vecdot(_to_matrix(blobs, len(self._vector)), self._vector).astype(np.float64)
-            self._known = candidates.join([self._known, RankedDocs(np.array(found, np.int64), raws)])
+            vectors, read = _to_matrix(blobs, len(self._vector)), np.array(found, np.int64)
+            if self._cache is not None:
+                self._cache.keep(self._where, read, vectors)
+            raws = np.vecdot(vectors, self._vector).astype(np.float64)
+            self._known = candidates.join([self._known, RankedDocs(read, raws)])
 
 
 def _read_packs(tx: Transaction, seen: _CachedNamespace, bound: dict[str, Any]) -> None:

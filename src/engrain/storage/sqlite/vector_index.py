@@ -1,6 +1,7 @@
 """The nearest vectors of one namespace, in process: sign bits choose thousands, int8 rows dozens, float32 the answer.
 
-A small namespace is held in float32 alone, which is the answer at once.
+A small namespace is held in float32 alone, which is the answer at once; of a middling one, the float32 rows that were
+read once stay.
 
 Every cut keeps the newest among equals, and identical rows score identically wherever they lie (one dot product per
 row, never a blocked matrix product), so the order is total even when thousands of vectors are the same.
@@ -30,6 +31,8 @@ WEIGHED_PER_SURVIVOR: Final = 4
 _ROWS_SCANNED_PER_DECODED: Final = 28
 # With fewer rows the bits would let all of them pass, so they are not even written.
 _FEWEST_ROWS_WITH_BITS: Final = 2048
+# More rows than these are not kept in float32: 25 MB of 384 dimensions.
+_MOST_EXACT_ROWS: Final = 16_384
 _SAMPLED_ROWS: Final = 8192
 # Of the mean square distance of rows from their mean. Clustered rows of which the first thousand made the centre lost
 # none of their nearest at 0.03, 1.4 % at 0.06 and 5 % at 0.45.
@@ -38,19 +41,70 @@ _MOST_OFF_CENTRE: Final = 0.04
 _DECODED_NUMBERS: Final = 98_304
 
 
+class _ExactRows:
+    """The float32 rows of the slots that have theirs; none where there are too many slots."""
+
+    def __init__(self, dims: int) -> None:
+        self._rows: Vectors = np.empty((0, dims), np.float32)
+        self._is_known = np.zeros(0, np.bool_)
+        self._is_closed = False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that were written: the system gives no memory for the others."""
+        return int(np.count_nonzero(self._is_known) * np.dtype(np.float32).itemsize * self._rows.shape[1])
+
+    def are_known(self, slots: Slots) -> NDArray[np.bool_]:
+        """Which slots have their rows."""
+        return np.zeros(len(slots), np.bool_) if self._is_closed else self._is_known[slots]
+
+    def is_whole(self, count: int) -> bool:
+        """True if each of the first `count` slots has its row."""
+        return not self._is_closed and bool(self._is_known[:count].all())
+
+    def at(self, slots: Slots | slice) -> Vectors:
+        """The rows of slots that have theirs."""
+        return self._rows[slots]
+
+    def make_room(self, slots: int) -> None:
+        """Make room for the rows of so many slots, or let all go where those are too many."""
+        if slots > _MOST_EXACT_ROWS:
+            self._is_closed = True
+            self._rows, self._is_known = self._rows[:0].copy(), self._is_known[:0]
+        elif not self._is_closed and slots > len(self._rows):
+            capacity = min(max(slots, 2 * len(self._rows)), _MOST_EXACT_ROWS)
+            self._rows = _widened(self._rows, capacity, axis=0)
+            self._is_known = _widened(self._is_known, capacity, axis=0)
+
+    def put(self, slots: Slots, vectors: Vectors) -> None:
+        """Add or replace the rows of slots that have room."""
+        if not self._is_closed:
+            self._rows[slots] = vectors
+            self._is_known[slots] = True
+
+    def move(self, holes: Slots, movers: Slots, *, left: int) -> None:
+        """What lay in `movers` lies in `holes` now, and `left` slots are left."""
+        if not self._is_closed:
+            self._rows[holes] = self._rows[movers]
+            self._is_known[holes] = self._is_known[movers]
+            self._is_known[left:] = False
+
+
 class VectorIndex:
     """Sign bits and int8 rows of one namespace's vectors; the float32 truth stays with the caller.
 
-    Holds 1 + 1/8 bytes per dimension and row, and some 24 bytes per row of bookkeeping; with fewer than 2,048 rows it
-    holds float32 instead, and is exact. Not thread-safe: `nearest` only reads, so calls of it may run side by side, but
-    `put` and `drop` need the caller's lock against everything else.
+    Holds 1 + 1/8 bytes per dimension and row, and some 24 bytes per row of bookkeeping. With fewer than 2,048 rows it
+    holds float32 instead, and is exact; up to 16,384 it also holds the float32 rows that it was given. Not thread-safe:
+    `nearest` only reads, so calls of it may run side by side, but `put`, `keep` and `drop` need the caller's lock
+    against everything else.
     """
 
     def __init__(self, dims: int) -> None:
         assert 0 < dims < 2**16  # agreement is counted in uint16
         self._dims = dims
         self._slots = DocSlots()
-        self._rows: Vectors | None = np.empty((0, dims), np.float32)  # while they are few
+        self._exact = _ExactRows(dims)
+        self._has_codes = False
         self._codes = np.empty((0, dims), np.int8)
         self._scales = np.empty(0, np.float32)
         self._bits = np.empty((-(-dims // 64), 0), np.uint64)
@@ -70,21 +124,25 @@ class VectorIndex:
     @property
     def nbytes(self) -> int:
         """Bytes held, spare room for growth included."""
-        rows = 0 if self._rows is None else self._rows.nbytes
         codes = self._codes.nbytes + self._scales.nbytes + self._bits.nbytes + self._centre.nbytes
-        return self._slots.nbytes + codes + rows
+        return self._slots.nbytes + codes + self._exact.nbytes
 
     @property
     def is_exact(self) -> bool:
-        """True while the float32 rows are here."""
-        return self._rows is not None
+        """True while the float32 rows of all are here."""
+        return self._exact.is_whole(len(self))
 
     def cosines(self, query: Vectors, docs: Docs) -> tuple[Docs, Vectors]:
-        """Those of `docs` that are here, and their exact cosines to the query; only while `is_exact`."""
-        assert self._rows is not None
+        """Those of `docs` whose float32 rows are here, and their exact cosines to the query."""
         slots = self._slots.find(docs)
-        is_known = slots >= 0
-        return docs[is_known], np.vecdot(self._rows[slots[is_known]], query)
+        docs, slots = docs[slots >= 0], slots[slots >= 0]
+        is_known = self._exact.are_known(slots)
+        return docs[is_known], np.vecdot(self._exact.at(slots[is_known]), query)
+
+    def keep(self, docs: Docs, vectors: Vectors) -> None:
+        """Keep the float32 rows of docs that were read elsewhere, as far as they are rows of this index."""
+        slots = self._slots.find(docs)
+        self._exact.put(slots[slots >= 0], vectors[slots >= 0])
 
     def reserve(self, rows: int) -> None:
         """Make room for so many rows, and leave the sign bits of what is put until `flush`, which must follow.
@@ -93,14 +151,16 @@ class VectorIndex:
         """
         if rows >= _FEWEST_ROWS_WITH_BITS:
             self._is_filling = True
+            self._begin_codes(len(self))
             self._make_room(rows)
+            self._exact.make_room(rows)
 
     def flush(self) -> None:
         """Mark the sides of the rows that were put since `reserve`."""
         if not self._is_filling:
             return
         self._is_filling = False
-        if self._rows is not None:
+        if not self._has_codes:
             return
         if len(self) >= _FEWEST_ROWS_WITH_BITS and self._rows_put_since >= self._rows_when_centred:
             self._recentre()
@@ -110,14 +170,16 @@ class VectorIndex:
     def begin(self, centre: Vectors, rows: int) -> None:
         """Make room in an empty index for so many rows that are packed, with the centre that their bits have."""
         assert not len(self)
-        self._rows = None
+        self._has_codes = True
         self._make_room(rows)
+        self._exact.make_room(rows)
         self._centre, self._rows_when_centred = centre, rows
 
     def put_packed(self, docs: Docs, scales: bytes, codes: bytes, bits: bytes) -> None:
         """Adds or replaces rows as the index holds them, once it has begun with their centre."""
         slots = self._find_slots(docs)
         self._make_room(len(self))
+        self._exact.make_room(len(self))
         self._scales[slots] = np.frombuffer(scales, np.float32)
         self._codes[slots] = np.frombuffer(codes, np.int8).reshape(len(docs), self._dims)
         self._bits[:, slots] = np.frombuffer(bits, np.uint64).reshape(len(self._bits), len(docs))
@@ -137,15 +199,13 @@ class VectorIndex:
         assert len(sort_docs(docs)) == len(docs)
         before = len(self)
         slots = self._find_slots(docs)
-        if self._rows is not None and len(self) < _FEWEST_ROWS_WITH_BITS:
-            if len(self) > len(self._rows):
-                self._rows = _widened(self._rows, max(len(self), min(2 * before, _FEWEST_ROWS_WITH_BITS)), axis=0)
-            self._rows[slots] = vectors
+        if len(self) >= _FEWEST_ROWS_WITH_BITS:
+            self._begin_codes(before)
+        self._exact.make_room(len(self))
+        self._exact.put(slots, vectors)
+        if not self._has_codes:
             return
         self._make_room(len(self))
-        if self._rows is not None:
-            self._write(np.arange(before), self._rows[:before])
-            self._rows = None
         self._write(slots, vectors)
         self._rows_put_since += len(docs)
         if self._is_filling:
@@ -167,8 +227,8 @@ class VectorIndex:
         known = sort_docs(docs)
         known = known[self._slots.find(known) >= 0]
         holes, movers = self._slots.drop(known)
-        if self._rows is not None:
-            self._rows[holes] = self._rows[movers]
+        self._exact.move(holes, movers, left=len(self))
+        if not self._has_codes:
             return
         self._codes[holes] = self._codes[movers]
         self._scales[holes] = self._scales[movers]
@@ -230,8 +290,8 @@ class VectorIndex:
 
     def _approximate(self, query: Vectors, slots: Slots) -> Vectors:
         """The cosines of the int8 rows, or of the float32 ones; slots ascend."""
-        if self._rows is not None:
-            exact: Vectors = np.vecdot(self._rows[: len(self)] if len(slots) == len(self) else self._rows[slots], query)
+        if self.is_exact:
+            exact: Vectors = np.vecdot(self._exact.at(slice(len(self)) if len(slots) == len(self) else slots), query)
             return exact
         cosines = np.empty(len(slots), np.float32)
         for block in _blocks(len(slots), self._dims):
@@ -239,6 +299,13 @@ class VectorIndex:
             np.vecdot(codes.astype(np.float32), query, out=cosines[block])
         cosines *= self._scales[slots]
         return cosines
+
+    def _begin_codes(self, rows: int) -> None:
+        """Encode the first rows, which were few enough to have float32 alone until now."""
+        if not self._has_codes:
+            self._has_codes = True
+            self._make_room(rows)
+            self._write(np.arange(rows), self._exact.at(slice(rows)))
 
     def _write(self, slots: Slots, vectors: Vectors) -> None:
         for block in _blocks(len(slots), self._dims):
@@ -338,6 +405,6 @@ def _blocks(rows: int, dims: int) -> Iterator[slice]:
 
 
 def _widened(array: NDArray[Any], capacity: int, axis: int) -> NDArray[Any]:
-    wider = np.empty((*array.shape[:axis], capacity, *array.shape[axis + 1 :]), array.dtype)
+    wider = np.zeros((*array.shape[:axis], capacity, *array.shape[axis + 1 :]), array.dtype)
     wider[(slice(None),) * axis + (slice(array.shape[axis]),)] = array
     return wider
