@@ -289,10 +289,17 @@ class VectorIndex:
         return slots[_greatest(weighed_agreement(bits, slots, query, self._centre), docs, count)]
 
     def _approximate(self, query: Vectors, slots: Slots) -> Vectors:
-        """The cosines of the int8 rows, or of the float32 ones; slots ascend."""
-        if self.is_exact:
-            exact: Vectors = np.vecdot(self._exact.at(slice(len(self)) if len(slots) == len(self) else slots), query)
-            return exact
+        """The cosines of the float32 rows where most are here, and of the int8 rows; slots ascend."""
+        is_known = self._exact.are_known(slots)
+        if 2 * np.count_nonzero(is_known) < len(slots):
+            return self._decoded_cosines(query, slots)
+        cosines: Vectors = np.vecdot(self._exact.at(slice(len(self)) if len(slots) == len(self) else slots), query)
+        if not is_known.all():
+            cosines[~is_known] = self._decoded_cosines(query, slots[~is_known])
+        return cosines
+
+    def _decoded_cosines(self, query: Vectors, slots: Slots) -> Vectors:
+        """The cosines of the int8 rows."""
         cosines = np.empty(len(slots), np.float32)
         for block in _blocks(len(slots), self._dims):
             codes = self._codes[block] if len(slots) == len(self) else self._codes.take(slots[block], axis=0)
