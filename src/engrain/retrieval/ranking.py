@@ -15,8 +15,8 @@ import numpy as np
 
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import STOP_WORDS, terms
-from engrain.domain.text.dialogue.changes import asks_for_present
-from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_correction
+from engrain.domain.text.dialogue.changes import asks_for_present, is_passage
+from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_turns
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_asked_name, find_values
 from engrain.domain.text.patterns import lazy_pattern
@@ -252,7 +252,7 @@ def change(candidates: RankingInput) -> Gains:
 
 
 def _find_best_statements(candidates: RankingInput) -> list[int]:
-    """The rows of the best short statements, best first."""
+    """The rows of the best statements, best first."""
     stated = np.flatnonzero(candidates.traits["statement"] != None)  # noqa: E711  # of each row
     best: list[int] = stated[np.argsort(-candidates.scores[stated], kind="stable")[:_MOST_COMPARED]].tolist()
     return best
@@ -261,30 +261,25 @@ def _find_best_statements(candidates: RankingInput) -> list[int]:
 def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     """The newest correction of each of the best statements that has one, by row."""
     traits, scores = candidates.traits, candidates.scores
-    best = _find_best_statements(candidates)
-    kind = find_asked_kind(candidates.text)
+    best, kind = _find_best_statements(candidates), find_asked_kind(candidates.text)
     newer_rows = set() if not best else _find_newer(candidates, best, kind)
+    if candidates.names_speaker and kind is None:
+        # What a speaker says in passing is seldom what such a question asks for.
+        best = [row for row in best if not is_passage(traits["statement"][row])]
+        newer_rows = {row for row in newer_rows if not is_passage(traits["statement"][row])}
     if not newer_rows:
         return {}
     question = Question.parse(candidates.text)
     most, least = (1, _LEAST_OF_SPEAKER) if candidates.names_speaker else (_MOST_CORRECTED, 0.0)
-    statements = {
-        row: Statement.parse(
-            traits["statement"][row],
-            kind,
-            states_change=bool(traits["states_change"][row]),
-            denies=bool(traits["denies"][row]),
-        )
-        for row in {*best, *newer_rows}
-    }
+    statements = {row: Statement.parse_turn(traits["statement"][row], kind) for row in {*best, *newer_rows}}
     happened_at = traits["happened_at"]
     newest: dict[int, int] = {}
     for newer in sorted(newer_rows, key=lambda row: (happened_at[row], traits["id"][row])):
         weights = {}
         for older in best[:most]:
             if happened_at[older] < happened_at[newer]:
-                takes_back = bool(traits["takes_back"][newer]) and _follows(traits, newer, older)
-                found = weigh_correction(statements[newer], statements[older], question, takes_back=takes_back)
+                follows = bool(traits["takes_back"][newer]) and _follows(traits, newer, older)
+                found = weigh_turns(statements[newer], statements[older], question, follows=follows)
                 if scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
@@ -295,10 +290,15 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
             again = [
                 row
                 for row in best
-                if happened_at[row] < happened_at[newer] and statements[row].restates(statements[nearest], question)
+                if happened_at[row] < happened_at[newer] and _restates(statements[row], statements[nearest], question)
             ]
             newest |= dict.fromkeys((nearest, *roots, *again), newer)
     return newest
+
+
+def _restates(turn: Sequence[Statement], other: Sequence[Statement], question: Question) -> bool:
+    """True if a short turn says nothing that some sentence of another does not."""
+    return len(turn) == 1 and any(turn[0].restates(part, question) for part in other)
 
 
 def _follows(traits: NDArray[Any], newer: int, older: int) -> bool:

@@ -14,6 +14,7 @@ from engrain.domain.text.dialogue.changes import (
     describe_statement,
     find_denied,
     find_names,
+    split_passage,
 )
 
 
@@ -75,10 +76,48 @@ def test_a_statement_has_the_terms_of_its_names_and_numbers():
 
 @pytest.mark.parametrize(
     ("content", "role", "asking"),
-    [("I moved.", "tool", 0.0), ("I moved.", None, 0.0), ("Who moved?", "user", 1.0), ("now " * 41, "user", 0.0)],
+    [
+        ("I moved.", "tool", 0.0),
+        ("I moved.", None, 0.0),
+        ("Who moved?", "user", 1.0),
+        ("now " * 41, "assistant", 0.0),
+        ("now " * 201, "user", 0.0),
+    ],
 )
-def test_what_is_no_short_statement_is_not_described(content, role, asking):
+def test_what_is_no_statement_is_not_described(content, role, asking):
     assert describe_statement(content, role=role, asking=asking) == UNSTATED
+
+
+PASSAGE = (
+    "The tram was late again. Dr. Weber asked about the knee, and I told her that the stairs are fine. Oh, and the "
+    "class is on Fridays now. Can you recommend a good bakery? I'll try the one at the corner."
+)
+
+
+def test_a_long_turn_is_read_sentence_by_sentence_without_what_it_asks():
+    assert split_passage(PASSAGE) == [
+        "The tram was late again.",
+        "Dr. Weber asked about the knee, and I told her that the stairs are fine.",
+        "Oh, and the class is on Fridays now.",
+        "I'll try the one at the corner.",
+    ]
+    assert split_passage(PASSAGE[:100]) == [PASSAGE[:100]]
+    described = describe_statement(PASSAGE, role="user", asking=0.1)
+    assert (described.states_change, described.takes_back) == (True, False)
+    assert split_passage("Where? " * 30) == ["Where? " * 30]
+
+
+@pytest.mark.parametrize(
+    ("query", "of_present"),
+    [
+        ("When is the class?", True),
+        ("When was the class?", False),
+        ("Can you recommend a class?", False),
+        ("Any tips for the class?", False),
+    ],
+)
+def test_who_asks_for_ideas_does_not_ask_how_things_are(query, of_present):
+    assert asks_for_present(query) is of_present
 
 
 @pytest.mark.parametrize(

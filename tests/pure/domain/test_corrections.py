@@ -2,8 +2,14 @@
 
 import pytest
 
-from engrain.domain.text.dialogue.changes import describe_statement
-from engrain.domain.text.dialogue.corrections import LEAST_DENIED, LEAST_NAMED, Question, Statement, weigh_correction
+from engrain.domain.text.dialogue.corrections import (
+    LEAST_DENIED,
+    LEAST_NAMED,
+    Question,
+    Statement,
+    weigh_correction,
+    weigh_turns,
+)
 
 
 def weighed(newer, older, query, *, takes_back=False):
@@ -12,8 +18,8 @@ def weighed(newer, older, query, *, takes_back=False):
 
 
 def parsed(text, kind=None):
-    described = describe_statement(text, role="user", asking=0.0)
-    return Statement.parse(text, kind, states_change=described.states_change, denies=described.denies)
+    [parsed] = Statement.parse_turn(text, kind)
+    return parsed
 
 
 @pytest.mark.parametrize(
@@ -125,6 +131,31 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
 )
 def test_nothing_else_corrects(older, newer, query):
     assert weighed(newer, older, query).weight == 0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "corrects"),
+    [
+        ("From next week it's on Wednesdays, as the hall is taken on Mondays.", True),  # which need not name the class
+        ("The bins are on Wednesdays now.", False),  # has no word of the class, nor of the question
+        ("Is the class on Wednesdays now?", False),
+    ],
+)
+def test_a_sentence_of_a_long_turn_is_about_what_the_turn_is_about(sentence, corrects):
+    turn = (
+        f"Pottery class was lovely, I have nearly got the hang of the wheel. {sentence} " + "My arms hurt a lot. " * 6
+    )
+    question = Question.parse("On which day is my pottery class?")
+    older = Statement.parse_turn("The pottery class is every Monday.", question.kind)
+    found = weigh_turns(Statement.parse_turn(turn, question.kind), older, question, follows=False)
+    assert (found.weight > 0) is corrects
+
+
+def test_of_a_long_older_turn_the_sentence_that_answers_is_corrected():
+    turn = "My chair is broken again. I work from home on Thursdays, in case anyone looks for me. " + "It rains. " * 12
+    question = Question.parse("When do I work from home?")
+    newer = Statement.parse_turn("I work from home on Fridays now.", question.kind)
+    assert weigh_turns(newer, Statement.parse_turn(turn, question.kind), question, follows=False).weight > 0
 
 
 def test_a_restatement_says_nothing_beside_the_question_that_the_other_does_not():

@@ -247,11 +247,34 @@ def test_of_two_changes_the_newest_stands_above():
         (stated("I am a vegetarian."), stated("You are no vegetarian now.", 1, role="assistant")),
         (RENT, stated("The rent is 700 euros now.", 1, role="tool")),
         (RENT, stated("Is the rent 700 euros now?", 1, asking=1.0)),
-        (RENT, stated("The rent is 700 euros now. " + "And more of it. " * 10, 1)),
+        (RENT, stated("The rent is 700 euros now. " + "And more of it. " * 50, 1)),
     ],
 )
 def test_nothing_else_gains_by_a_change(older, newer):
     assert corrected({1: older, 2: newer}) == {}
+
+
+IN_PASSING = (
+    "Back from the tenants' meeting, which took two hours and had no biscuits. They fix the roof in May. The rent is "
+    "700 euros now, which I did not expect at all, and the bins go out on Tuesdays."
+)
+
+
+def test_a_change_that_is_told_in_passing_stands_above_what_it_corrects():
+    known = {1: RENT, 2: stated(IN_PASSING, 1)}
+    assert corrected(known) == {2: (0.9, 0.201)}
+    assert corrected(
+        {1: stated(IN_PASSING), 2: stated("The bins go out on Fridays now.", 1)}, "When do the bins go out?"
+    )
+
+
+def test_who_asks_what_a_speaker_thinks_is_not_told_what_they_say_in_passing():
+    known = {
+        1: stated("Ana likes the roof.", speaker="Ana"),
+        2: stated(f"I like the new roof now. {IN_PASSING}", 1, speaker="Ana"),
+    }
+    found = judged({1: 0.9, 2: 0.7}, known, {"change": 1.0}, "What does Ana like?")
+    assert gained(found, 2, "change") is None
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,16 @@ from engrain.domain.text.patterns import lazy_pattern
 if TYPE_CHECKING:
     from engrain.domain.records import Role
 
-# Longer turns state many things, of which a change is one.
-_MOST_CHARACTERS = 160
+# A longer turn states many things, of which a change is one: of a person's, each sentence is read for itself.
+_MOST_CHARACTERS, _MOST_IN_PASSAGE = 160, 800
 _SHORT_HINT = 2  # characters: no term of English
 
 # The patterns of changes and denials are in small letters, for a text that `_fold_case` has folded: a tenth of the work
 # of ignoring case.
 _CHANGE = lazy_pattern(
     r"""\b(?:
-    now|no\ longer|(?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more|from\ (?:now|today|tomorrow|\w+)\ on|as\ of
+    (?<!days\ )(?<!weeks\ )(?<!months\ )(?<!years\ )(?<!while\ )now
+    |no\ longer|(?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more|from\ (?:now|today|tomorrow|\w+)\ on|as\ of
     |since\ (?:today|yesterday|this\ (?:morning|week|month)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from\ today
     |starting\ (?:today|tomorrow|next|from)|instead\ of|rather\ than|in\ place\ of|correction
     |(?:i|we)\ (?:was|were)\ wrong|got\ (?:it|that|the\ \w+)\ wrong|mis(?:read|spoke|typed|heard|remembered)
@@ -55,6 +56,7 @@ _DENIAL = r"""\b(?:
     |dropped|left|retired|died|broke|(?:is|are)\ (?:gone|over|out|on)
     |from(?=(?:\ \S+){1,3}?\ to\b)
     )\b"""
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bMs\.)(?<!\bMrs\.)\s+(?=[^a-z])")
 _DENIES = lazy_pattern(_DENIAL, re.VERBOSE)
 # What is not so, or no more, stands behind or before a denial.
 _DENIED = lazy_pattern(rf"(?:\S+\ ){{0,2}}{_DENIAL}(?:\ \S+){{0,3}}", re.VERBOSE)
@@ -64,6 +66,7 @@ _PAST = lazy_pattern(
     r"|in (?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_IDEAS = lazy_pattern(r"\b(?:suggest\w*|recommend\w*|tips?|advice|ideas?)\b", re.IGNORECASE)
 _ASKED_AGAIN = lazy_pattern(r"\b(?:was|were)\b(?=.*\bagain\W*$)", re.IGNORECASE)
 _NAME = lazy_pattern(
     r"(?:(?<=\bMr\.\s)|(?<=\bMs\.\s)|(?<=\bDr\.\s)|(?<=\bMrs\.\s)|(?<![.!?:]\s)(?<!^)\b)[A-Z]\w+|\b\w*\d\w*"
@@ -116,7 +119,7 @@ _DENIAL_HINTS = frozenset(
 
 
 class Statement(NamedTuple):
-    """Short statement: its text, None for every other turn; whether something is otherwise now, or not so.
+    """Statement of a turn: its text, None for a question or a text; whether some of it is otherwise now, or not so.
 
     `takes_back`: what its speaker has said just before is wrong, so it need not say again what it is about.
     """
@@ -141,14 +144,33 @@ TAKING_BACK_TERMS: Final = _decode(_TAKING_BACK_HINTS)
 
 def describe_statement(content: str, *, role: Role | None, asking: float) -> Statement:
     """Describe what a turn states, once for all searches that find it; `asking` is its share of words in questions."""
-    if role not in {"user", "assistant"} or asking >= LEAST_QUESTION_SHARE or len(content) > _MOST_CHARACTERS:
+    most = _MOST_IN_PASSAGE if role == "user" else _MOST_CHARACTERS
+    if role not in {"user", "assistant"} or asking >= LEAST_QUESTION_SHARE or len(content) > most:
         return UNSTATED
-    folded = _fold_case(content)
+    parts = [describe_sentence(part) for part in split_passage(content)]
+    return Statement(content, *(any(flags) for flags in zip(*parts, strict=True)))
+
+
+def describe_sentence(sentence: str) -> tuple[bool, bool, bool]:
+    """Describe a sentence: it states a change, denies something, takes something back."""
+    folded = _fold_case(sentence)
     words = split_ascii(folded)
     states_change = not _CHANGE_HINTS.isdisjoint(words) and _CHANGE.search(folded) is not None
     denies = not _DENIAL_HINTS.isdisjoint(words) and _DENIES.search(folded) is not None
     takes_back = not _TAKING_BACK_HINTS.isdisjoint(words) and _TAKES_BACK.search(folded) is not None
-    return Statement(content, states_change, denies, takes_back)
+    return states_change, denies, takes_back
+
+
+def is_passage(content: str) -> bool:
+    """True for a turn that is long enough to state many things."""
+    return len(content) > _MOST_CHARACTERS
+
+
+def split_passage(content: str) -> list[str]:
+    """Split a long turn into its sentences that ask nothing; a short one is one statement."""
+    if not is_passage(content):
+        return [content]
+    return [part for part in _SENTENCE_END.split(content.strip()) if not part.endswith("?")] or [content]
 
 
 def _fold_case(content: str) -> str:
@@ -164,8 +186,11 @@ def find_names(statement: str) -> frozenset[str]:
 
 
 def asks_for_present(query: str) -> bool:
-    """True for a question about how things are: no word of it is about the past, "what was it again?" left aside."""
-    return _PAST.search(_ASKED_AGAIN.sub("is", query)) is None
+    """True for a question about how things are: no word of it is about the past, "what was it again?" left aside.
+
+    Nor does it ask for ideas, whose answer is of everything that was said.
+    """
+    return _PAST.search(_ASKED_AGAIN.sub("is", query)) is None and _ASKS_FOR_IDEAS.search(query) is None
 
 
 def find_denied(statement: str) -> frozenset[str]:

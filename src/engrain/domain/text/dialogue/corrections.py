@@ -11,12 +11,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import terms, word_terms
-from engrain.domain.text.dialogue.changes import CHANGE_TERMS, TAKING_BACK_TERMS, find_denied, find_names
+from engrain.domain.text.dialogue.changes import (
+    CHANGE_TERMS,
+    TAKING_BACK_TERMS,
+    describe_sentence,
+    find_denied,
+    find_names,
+    split_passage,
+)
 from engrain.domain.text.dialogue.questions import strip_idioms
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from engrain.domain.text.dialogue.values import Kind
 
@@ -67,7 +74,8 @@ NO_CORRECTION: Final = Correction(0, 1.0)
 class Statement:
     """Statement as corrections compare it: folded terms, and the values of the kind that the question asks for.
 
-    `names` are the terms of names and numbers, `denied` of what it says is not so.
+    `names` are the terms of names and numbers, `denied` of what it says is not so. `setting`: the terms of the turn
+    that it is a sentence of.
     """
 
     terms: frozenset[str]
@@ -75,11 +83,20 @@ class Statement:
     denied: frozenset[str]
     values: frozenset[str]
     states_change: bool
+    takes_back: bool
+    setting: frozenset[str]
 
     @classmethod
     @lru_cache(maxsize=2_048)  # the statements of one conversation are found again and again
-    def parse(cls, text: str, kind: Kind | None, *, states_change: bool, denies: bool) -> Statement:
-        """Parse the text of a statement; `states_change` and `denies` are what `describe_statement` says of it."""
+    def parse_turn(cls, content: str, kind: Kind | None) -> tuple[Statement, ...]:
+        """Parse what a turn states: one statement of a short turn, one a sentence of a long one."""
+        parts = split_passage(content)
+        setting = _fold(word_terms(content.replace("-", ""))) if len(parts) > 1 else frozenset[str]()
+        return tuple(cls._parse(part, kind, setting) for part in parts)
+
+    @classmethod
+    def _parse(cls, text: str, kind: Kind | None, setting: frozenset[str]) -> Statement:
+        states_change, denies, takes_back = describe_sentence(text)
         values = frozenset[str]() if kind is None else find_values(kind, text)
         joined = text.replace("-", "")  # "Wi-Fi" is one word, and "atlas-api" another than "atlas-web"
         names = find_names(joined)
@@ -87,7 +104,8 @@ class Statement:
             numbers = [term for value in values for term in terms(value) if term.strip("0")]
             names |= {term for term in numbers if kind == "number" or not term.isalpha()}
         denied = find_denied(joined) if denies else ()
-        return cls(_fold(word_terms(joined)), _fold(names), _fold(denied), values, states_change)
+        own = _fold(word_terms(joined))
+        return cls(own, _fold(names), _fold(denied), values, states_change, takes_back, own | setting)
 
     def restates(self, other: Statement, question: Question) -> bool:
         """True if it says nothing that another one does not, beside words of the question."""
@@ -111,6 +129,17 @@ class Question:
         return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
 
 
+def weigh_turns(
+    newer: Sequence[Statement], older: Sequence[Statement], question: Question, *, follows: bool
+) -> Correction:
+    """Weigh what one turn corrects of another: the best of its sentences, and the other's that answers the question."""
+    corrected = max(older, key=lambda part: len(part.terms & question.terms))
+    return max(
+        (weigh_correction(part, corrected, question, takes_back=follows and part.takes_back) for part in newer),
+        key=lambda correction: correction.weight,
+    )
+
+
 def weigh_correction(newer: Statement, older: Statement, question: Question, *, takes_back: bool = False) -> Correction:
     """Weigh how much of an older statement a newer one corrects: the terms of both, its names, and those of the query.
 
@@ -125,6 +154,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     is_new = question.kind is None or not newer.values <= older.values
     shared, answered = newer.terms & older.terms, older.terms & question.terms
     about, missing = newer.terms & question.terms, answered - newer.terms
+    if question.kind is not None and (shared or about):  # a sentence that has the value need not name the thing again
+        about, missing = newer.setting & question.terms, answered - newer.setting
     weight = len(shared) + len(shared & older.names) + len(about)
     if takes_back and is_new:
         said = newer.terms - _TAKING_BACK_TERMS
