@@ -94,6 +94,7 @@ READS: dict[str, Callable[..., Any]] = {
     "find_key": keys.find_key,
     "activity": overviews.count_activity,
     "latest_reflection": recency.load_latest_reflection,
+    "newest_turn": recency.find_newest_turn,
 }
 SEARCHES: dict[str, Callable[..., Any]] = {
     "keyword": Snapshot.search_words,

@@ -95,6 +95,11 @@ class ReferenceStore(ReferenceRecords):
         }
         return sorted(spoken)[:AT_MOST]
 
+    def newest_turn(self, caller: Caller, session: str) -> int:
+        seen = [entry.memory for entry in self._entries.visible(caller)]
+        turns = [each.turn for each in seen if isinstance(each, Episode) and each.session == session]
+        return max(turns, default=0)
+
     def newest(self, request: Request, limit: int) -> list[Candidate]:
         found = sorted(self._entries.matching(request), key=_age, reverse=True)
         return [Candidate(entry.ref, entry.memory.happened_at.timestamp()) for entry in found[: max(limit, 0)]]

@@ -121,6 +121,7 @@ FILTERS = st.builds(
     scopes=st.just(()) | several(st.sampled_from(["global", "aide", "ana", "pool:team"])),
     sessions=several(_SESSIONS),
     exclude_sessions=several(_SESSIONS),
+    exclude_from_turn=st.integers(0, 3),
     roles=several(st.sampled_from(ROLES)),
     speakers=several(_SPEAKERS),
     subjects=several(_SPEAKERS),

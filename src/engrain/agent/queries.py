@@ -151,10 +151,10 @@ class Queries(View):
     ) -> ContextBlock:
         """Build a Markdown block for a prompt from the best memories that fit its budget.
 
-        Its sections are facts, rules, episodes and the latest reflection. The current session is left out: the model
-        has it already. A fact that others than the user have said is marked, and left out by `min_trust`, as is what
-        they said. Memories in the block count as references, unless `count_references` is false. A `count_tokens` may
-        be a function of a text, too.
+        Its sections are facts, rules, episodes and the latest reflection. The newest turns of the current session are
+        left out, 50 by default (`context.session_turns`): the model has them already. A fact that others than the user
+        have said is marked, and left out by `min_trust`, as is what they said. Memories in the block count as
+        references, unless `count_references` is false. A `count_tokens` may be a function of a text, too.
         Superseded facts stand behind those that hold, newest first, and say so; with `with_sources` a line ends with
         its id, too. With `as_of` it is made of what was believed then, with `valid_at` of facts that were true then;
         neither counts as a reference, and the latest reflection is left out.

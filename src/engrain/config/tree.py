@@ -165,6 +165,12 @@ class Context(Section):
         description="Share of the budget reserved for each section; none for others",
     )
     recent_episodes: int = setting(default=0, ge=0, le=100, description="Newest episodes that a block always shows")
+    session_turns: int = setting(
+        default=50,
+        ge=0,
+        le=100_000,
+        description="Newest turns of the current session that a block leaves out: the model has them",
+    )
     candidates: int = setting(default=150, ge=1, le=1000, description="How many memories a block is chosen from")
     min_evidence: float = setting(
         default=0.05,

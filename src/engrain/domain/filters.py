@@ -23,6 +23,7 @@ TimePosition = tuple["datetime", str]  # position in a list in the order of time
 class Filter:
     """Conditions that must all hold. An empty filter matches every live memory.
 
+    Of `exclude_sessions` the turns from the number `exclude_from_turn` on are out, by default all.
     `sessions`, `roles` and `speakers` match one of several and belong to episodes alone, `subjects`, `predicates` and
     `categories` to facts alone: other kinds match only where these are empty. Subjects and predicates match in every
     spelling (`fact_keys`); with `entity_ids` also facts about these, whatever their subject is called. `scopes` match
@@ -39,6 +40,7 @@ class Filter:
     scopes: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     exclude_sessions: tuple[str, ...] = ()
+    exclude_from_turn: int = 0
     roles: tuple[Role, ...] = ()
     speakers: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
@@ -79,8 +81,10 @@ class Filter:
 
 def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
     """True if a memory matches a filter; the compilation to SQL of each backend is tested against this."""
-    session, role, speaker = (
-        (memory.session, memory.role, memory.speaker) if isinstance(memory, Episode) else (None, None, None)
+    session, turn, role, speaker = (
+        (memory.session, memory.turn, memory.role, memory.speaker)
+        if isinstance(memory, Episode)
+        else (None, 0, None, None)
     )
     key, entity_id, category = (
         (memory.key, memory.entity_id, memory.category) if isinstance(memory, Fact) else (_NO_KEY, None, None)
@@ -90,7 +94,7 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
         and (not filter_.scopes or memory.scope in filter_.scopes)
         and _is_there(filter_, memory, now)
         and (not filter_.sessions or session in filter_.sessions)
-        and session not in filter_.exclude_sessions
+        and (session not in filter_.exclude_sessions or turn < filter_.exclude_from_turn)
         and (not filter_.roles or role in filter_.roles)
         and (not filter_.speakers or speaker in filter_.speakers)
         and (not filter_.subjects or key.subject in filter_.subject_keys or entity_id in filter_.entity_ids)

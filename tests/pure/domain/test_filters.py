@@ -130,6 +130,9 @@ def test_excluding_a_session_keeps_what_has_none():
     assert matches(without_monday, episode(session="friday"), NOON)
     assert matches(without_monday, episode(session=None), NOON)
     assert matches(without_monday, fact(), NOON)
+    early = Filter(exclude_sessions=("monday",), exclude_from_turn=3)
+    assert [matches(early, episode(session="monday", turn=turn), NOON) for turn in (2, 3, 4)] == [True, False, False]
+    assert matches(early, episode(session="friday", turn=4), NOON)
 
 
 def test_a_memory_is_gone_at_the_moment_it_expires():

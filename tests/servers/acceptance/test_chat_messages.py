@@ -64,6 +64,38 @@ def test_the_newest_turns_stand_that_fit_and_the_window_is_never_exceeded(agent,
     assert any("tuna" in content for _, content in said(built))
 
 
+def test_what_a_long_session_said_before_the_turns_that_fit_is_found_by_the_block(memory):
+    """A session may last for months: its first turns are in no window any more."""
+    agent = memory.agent("aide", session="for months")
+    agent.hooks.message("Rex the dog fears thunder.")
+    for number in range(300):
+        agent.hooks.message(f"Turn number {number} about the long way to the market.")
+    question = "What does Rex the dog fear?"
+    agent.hooks.message(question)
+    built = agent.messages(question, window_tokens=2_000)
+    turns = [content for _, content in said(built) if content.startswith("Turn number")]
+    assert 0 < len(turns) < 200
+    assert turns[-1] == "Turn number 299 about the long way to the market."
+    assert "fears thunder" in built.block.text
+    standing = [line for line in built.block.text.splitlines() if line.rsplit(": ", 1)[-1] in turns]
+    assert standing == []
+    assert "fears thunder" in agent.context(question).text
+
+
+@pytest.mark.parametrize(("kept", "holds"), [(0, True), (2, True), (3, False), (50, False)])
+def test_a_block_leaves_out_the_newest_turns_of_its_session(location, kept, holds):
+    with Memory.open(
+        location, embedder=WordEmbedder(), clock=Clock(microseconds=1), settings={"context": {"session_turns": kept}}
+    ) as memory:
+        agent = memory.agent("aide", session="now")
+        for said_ in ("Miso the cat eats tuna.", "It rains.", "The tram is late."):
+            agent.hooks.message(said_)
+        memory.agent("aide", session="before").hooks.message("Miso the cat hates milk.")
+        block = agent.context("What does Miso the cat eat?").text
+        assert ("tuna" in block) is holds
+        assert "milk" in block
+
+
 def test_turns_of_other_sessions_and_agents_stay_out(memory, agent):
     memory.agent("other", session="now").observe("A secret of another agent.")
     built = agent.messages("What does Miso the cat eat?", window_tokens=8_000)

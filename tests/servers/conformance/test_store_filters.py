@@ -84,6 +84,7 @@ ODD_FILTERS = st.builds(
     kinds=several(st.sampled_from(KINDS), min_size=1),
     sessions=several(NAMES),
     exclude_sessions=several(NAMES),
+    exclude_from_turn=st.integers(0, 3),
     speakers=several(NAMES),
     subjects=several(NAMES),
     predicates=several(NAMES),

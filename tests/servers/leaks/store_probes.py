@@ -140,6 +140,7 @@ class Reader:
             *[Filter(kinds=(kind,)) for kind in KINDS],
             *[Filter(as_of=NOON + timedelta(minutes=minutes)) for minutes in (20, 45, 600)],
             Filter(exclude_sessions=("monday",), roles=("user", "assistant")),
+            Filter(exclude_sessions=("monday",), exclude_from_turn=2),
             Filter(since=NOON, until=NOON + timedelta(days=2)),
             Filter(after=LATE),
             Filter(subjects=("nobody",), entity_ids=tuple({each.entity_id for each in facts if each.entity_id})),
@@ -314,6 +315,11 @@ def newest(reader: Reader) -> Asked:
     for filter_ in reader.filters:
         for limit in (2, 1_000):
             yield f"{filter_} {limit}", reader.store.newest(reader.request(filter_), limit)
+
+
+def newest_turn(reader: Reader) -> Asked:
+    for session in sorted({each.session for each in reader.world.memories if getattr(each, "session", None)}):
+        yield session, reader.store.newest_turn(reader.caller, session)
 
 
 def important(reader: Reader) -> Asked:
@@ -501,7 +507,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(find_entities, entities_named, resembling, facts_about, mentions_of, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, recalled_traits, in_one_snapshot),
         *(load, recent, neighbours),
-        *(page, links_from, vectors_of, unmentioned, activity, latest_reflection, standouts),
+        *(page, links_from, vectors_of, unmentioned, activity, latest_reflection, standouts, newest_turn),
         *(pending_sessions, is_session_consolidated, runs, waiting),
         *(pools, pools_of),
         *(keys, find_key),
@@ -536,6 +542,6 @@ def describe_answers(answers: Mapping[str, Sequence[tuple[str, object]]], refs: 
 
 
 assert {each.name for each in fields(Filter)} == {
-    *("kinds scopes sessions exclude_sessions roles speakers subjects entity_ids predicates categories".split()),
-    *("tags standing trust since until as_of valid_at include_inactive period after".split()),
+    *("kinds scopes sessions exclude_sessions exclude_from_turn roles speakers subjects entity_ids".split()),
+    *("predicates categories tags standing trust since until as_of valid_at include_inactive period after".split()),
 }, "a filter has a condition that no reader asks for yet"

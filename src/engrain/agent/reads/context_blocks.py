@@ -35,7 +35,7 @@ from engrain.retrieval.repeats import is_statement
 from engrain.retrieval.search import SearchQuery
 from engrain.retrieval.speakers import list_named
 from engrain.storage.search.matching import list_speakers
-from engrain.storage.search.recency import load_latest_reflection, load_newest
+from engrain.storage.search.recency import find_newest_turn, load_latest_reflection, load_newest
 from engrain.storage.selection import is_active_fact, load_memories
 
 if TYPE_CHECKING:
@@ -128,8 +128,12 @@ def find_counter(parts: Parts, counter: TokenCounter | str | None) -> TokenCount
 
 
 def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> ContextBlock:
-    """Build the block, and count references to its memories; leave out the caller's session, which the model has."""
-    sources, answer = _gather(parts, caller, request)
+    """Build the block, and count references to its memories.
+
+    The newest turns of the caller's session are left out: the model has them.
+    """
+    first = _find_first_at_hand(parts, caller) if caller.session else 0
+    sources, answer = _gather(parts, caller, request, from_turn=first)
     built = _pack(sources, request)
     if request.counts_references and not request.times.asks_past:
         count_references(parts, caller, built.memories)
@@ -145,7 +149,8 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     frame = build_fixed_messages(request.query, system=window.system, budget=budget, shares=shares, count=count)
     recent = recent_turns(parts, caller, caller.session, _MOST_TURNS) if caller.session else RecentTurns(episodes=())
     frame = add_turns(frame, recent.episodes, share=chosen.turns_share)
-    sources, answer = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))
+    first = min((turn.turn for turn in frame.turns), default=0)
+    sources, answer = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory), from_turn=first)
     worth_a_summary = sources.hits if sources.share == 1.0 else ()
     ranked = {memory.id: memory for memory in (*(hit.memory for hit in worth_a_summary), *sources.recent)}
 
@@ -161,9 +166,17 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     return replace(messages, block=block, degraded=(*degraded, *messages.degraded))
 
 
-def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, Answer]:
+def _find_first_at_hand(parts: Parts, caller: Caller) -> int:
+    """Find the number of the first turn of the caller's session that the model is taken to have; at most 1 for all."""
+    assert caller.session is not None
+    newest = parts.store.read(caller, find_newest_turn, caller.session)
+    return newest - parts.settings.context.session_turns + 1
+
+
+def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn: int) -> tuple[BlockSources, Answer]:
     """Read what could stand in a block; return it with the answer of the search.
 
+    Of the caller's session the turns before the number `from_turn` count, none where that is at most 1.
     All is of one state, except for the reflection, which is cached. With too little evidence for a recipe that has a
     floor the user's standing facts take the place of the hits and the reflection, in a small share of the budget; a
     query about the user, or somebody who speaks in this memory, keeps its hits there but for questions, as other words
@@ -178,6 +191,7 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
     session, times = checks.names(caller.session, name="session"), request.times
     elsewhere = Filter(
         exclude_sessions=session,
+        exclude_from_turn=max(from_turn, 0),
         tags=request.tags,
         trust=request.trust,
         as_of=times.as_of,
@@ -190,7 +204,7 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
         newest = load_newest(snapshot, said, most_recent)
         recent = [memory for memory in newest if isinstance(memory, Episode)]
         live = [hit for hit in answer if request.times.asks_past or _is_superseded(hit) or hit.memory.is_active(now)]
-        hits = _without_session(snapshot, caller.session, live)
+        hits = _without_session(snapshot, caller.session, live, from_turn=from_turn)
         if not recipe.has_floor or _has_evidence(answer, chosen.min_evidence):
             return BlockSources(hits=hits, recent=recent, reflection=reflection)
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
@@ -235,13 +249,14 @@ def _is_superseded(hit: Hit) -> bool:
     return isinstance(hit.memory, Fact) and hit.memory.validity == "superseded"
 
 
-def _without_session(snapshot: Snapshot, session: str | None, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Return the hits that were not learned in a session, as far as their source says."""
+def _without_session(snapshot: Snapshot, session: str | None, hits: Sequence[Hit], *, from_turn: int) -> Sequence[Hit]:
+    """Return the hits that were not learned in a session from a turn on, as far as their source says."""
     sources = {hit.memory.id: source for hit in hits if (source := source_of(hit.memory))}
     if session is None or not sources:
         return hits
     episodes = load_memories(snapshot, list(dict.fromkeys(sources.values())))
-    here = {source.id for source in episodes if isinstance(source, Episode) and source.session == session}
+    turns = [source for source in episodes if isinstance(source, Episode) and source.session == session]
+    here = {turn.id for turn in turns if turn.turn >= from_turn}
     return [hit for hit in hits if sources.get(hit.memory.id) not in here]
 
 

@@ -10,7 +10,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
 from engrain.domain.records import REFLECTION, Fact
 from engrain.domain.requests import Candidate, Request
-from engrain.storage.filters import HAPPENED_AT, compile_request
+from engrain.storage.filters import HAPPENED_AT, SEEN, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import matching
 from engrain.storage.search.namespaces import load_search_space
@@ -57,6 +57,13 @@ def load_newest(snapshot: Snapshot, request: Request, limit: int) -> list[Memory
     docs = [candidate.ref for candidate in find_newest(snapshot, request, limit)]
     found = matching.load_matching(snapshot, request, docs)
     return [found[doc] for doc in docs if doc in found]
+
+
+def find_newest_turn(snapshot: Snapshot, session: str) -> int:
+    """Find the number of the newest turn of a session that the caller sees; 0 for none."""
+    statement = f"SELECT max(turn) FROM episodes WHERE {SEEN} AND session = :session"  # noqa: S608  # no input in it
+    [(turn,)] = snapshot.ask(statement, {**snapshot.bindings(), "session": session})
+    return turn or 0
 
 
 def load_latest_reflection(snapshot: Snapshot, now: datetime, *, own: bool) -> Fact | None:
