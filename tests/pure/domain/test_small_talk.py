@@ -44,6 +44,12 @@ from engrain.domain.text.small_talk import is_about_speaker, is_exclamation, is_
         "gotta run, bye!",
         "phew, what a morning",
         "so tired lol",
+        "Thanks, you two. Have a nice weekend!",
+        "you've been a great help, have a lovely evening",
+        "have a safe flight",
+        "sleep well!",
+        "see you all on Monday",
+        "Nothing new here, just saying hi",
     ],
 )
 def test_greetings_thanks_and_nods_are_small_talk(text):
@@ -58,6 +64,10 @@ def test_greetings_thanks_and_nods_are_small_talk(text):
         " ",
         "What is the capital of Mongolia?",
         "hello, where is my car?",
+        "Did you sleep well?",
+        "I have a good day planned.",
+        "Have a look at the trip to Rome.",
+        "You are a great help desk agent.",
         "Hello Lisbon?",
         "thanks for the umbrella",
         "ok milk",
