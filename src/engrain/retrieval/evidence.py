@@ -93,7 +93,7 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
     covered, of_others = _measure_cover(question, about), _measure_cover(question, met)
     logit = (
         calibration.intercept
-        + calibration.score * judged[0].score
+        + calibration.score * _measure_relevance(judged[0])
         + calibration.cosine * _find_largest("vector", judged)
         + calibration.words * _find_largest("keyword", judged)
         + calibration.cover * covered
@@ -142,6 +142,11 @@ def _leaves_unmet(question: Question, met: Sequence[frozenset[str]], hits: Seque
         return not any(find_values("work", hits[place].memory.content) for place in about)
     beside = question.topic - question.names
     return bool(beside) and beside.isdisjoint(frozenset[str]().union(*[met[place] for place in about]))
+
+
+def _measure_relevance(hit: Hit) -> float:
+    """Measure the score of a hit without what it has for being later than others."""
+    return hit.score - sum([share.value for share in hit.why.contributions if share.channel == "lateness"])
 
 
 def _find_largest(channel: str, hits: Sequence[Hit]) -> float:

@@ -94,6 +94,7 @@ ENGRAIN = Preset(
         "answer": 0.5,
         "novelty": 1.0,
         "spread": 0.1,
+        "lateness": 0.1,
         "change": 1.0,
     },
     merges_repeats=True,

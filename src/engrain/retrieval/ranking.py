@@ -52,6 +52,7 @@ _SHORTLY_TURNS = 3
 # Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
 _LEAST_OF_SPEAKER = 0.66
 JUST_ABOVE: Final = 0.001
+_NEARLY_AS_GOOD: Final = 0.95
 _SENTENCES = lazy_pattern(r"(?<=[.!?])\s+")
 _BEGINNING = lazy_pattern(r"\b\w{1,3}")
 _STOP_BEGINNINGS: Final = frozenset(word[:3] for word in STOP_WORDS)
@@ -191,6 +192,22 @@ def count_better(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> ND
     places = np.arange(len(order))
     better[order] = places - places[is_first][np.cumsum(is_first) - 1]
     return better
+
+
+def lateness(candidates: RankingInput) -> Gains:
+    """The share of those nearly as good as the best that were said before it.
+
+    Of two that answer as well how things are the later one is more likely to be so still. Where the query names a
+    speaker and no kind of value, it asks what somebody has ever said.
+    """
+    scores, happened_at = candidates.scores, candidates.traits["happened_at"]
+    asks = asks_for_present(candidates.text)
+    if not asks or (candidates.names_speaker and find_asked_kind(candidates.text) is None):
+        return Gains(np.zeros(len(scores)), is_given=np.zeros(len(scores), np.bool_))
+    is_near = scores >= _NEARLY_AS_GOOD * scores.max(initial=0.0)
+    times = np.unique(happened_at[is_near])
+    earlier = np.minimum(np.searchsorted(times, happened_at) / max(1, len(times) - 1), 1.0)
+    return Gains(earlier, is_given=is_near & (earlier > 0))
 
 
 def answer(candidates: RankingInput) -> Gains:
@@ -351,6 +368,7 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "answer": answer,
     "novelty": novelty,
     "spread": spread,
+    "lateness": lateness,
     "change": change,
     "age": age,
 }

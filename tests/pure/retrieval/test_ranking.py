@@ -192,6 +192,23 @@ def test_a_question_that_does_not_count_takes_nothing():
     assert gained(judged({1: 0.9, 2: 0.8}, known, {"spread": 0.1}, "Which trams?"), 2, "spread") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "gains"),
+    [
+        ("Which tram is next?", {1: None, 2: 0.05, 3: 0.1, 4: None}),
+        ("Which tram was next?", {1: None, 2: None, 3: None, 4: None}),  # about the past
+        ("Which tram does Ana like?", {1: None, 2: None, 3: None, 4: None}),  # of all that a speaker said
+        ("When does Ana go?", {1: None, 2: 0.05, 3: 0.1, 4: None}),
+    ],
+)
+def test_of_those_nearly_as_good_as_the_best_the_later_gain(text, gains):
+    days = {1: 1, 2: 2, 3: 3, 4: 4}
+    known = {ref: traits(happened_at=NOON + timedelta(days=later)) for ref, later in days.items()}
+    found = judged({1: 1.0, 2: 0.99, 3: 0.96, 4: 0.9}, known, {"lateness": 0.1}, text)
+    shares = {ref: gained(found, ref, "lateness") for ref in known}
+    assert {ref: share and round(share.value, 6) for ref, share in shares.items()} == gains
+
+
 def stated(content, days=0, role="user", asking=0.0, **changes):
     """Traits of a turn that was said so many days later."""
     described = describe_statement(content, role=role, asking=asking)._asdict()

@@ -85,12 +85,13 @@ _EXCLAIMING = (["what", "a"], ["what", "an"])
 # Wishes and thanks of more wordings than a list holds, in folded words: each stands for "bye".
 _WISHES = lazy_pattern(
     r"""\b(?:
-    (?:have|enjoy)\ (?:an?|the|your|some)\ (?:\w+\ ){0,2}?(?:day|morning|afternoon|evening|night|weekend|week|one|time|trip
-    |flight|journey|holiday|lunch|dinner|break|rest|walk)(?:\ (?:off|ahead|out))?
+    (?:have|enjoy)\ (?:an?|the|your|some)\ (?:\w+\ ){0,2}?(?:day|morning|afternoon|evening|night|weekend|week|one|time
+    |trip|flight|journey|holiday|lunch|dinner|break|rest|walk)(?:\ (?:off|ahead|out))?
     |sleep\ (?:well|tight)|sweet\ dreams|safe\ (?:travels|trip|journey)
-    |see\ (?:you|ya)\ (?:(?:all|both|two|guys|folks)\ )?(?:later|soon|then|around|tomorrow|tonight|next\ week|on\ \w+day)
-    |you\ (?:ve\ been|have\ been|are|re|were)\ (?:an?\ |so\ |very\ |really\ |such\ ){0,2}(?:great\ |big\ |huge\ |real\ )?
-    (?:help|helpful|kind|star|lifesaver|angel|gem|legend)
+    |see\ (?:you|ya)\ (?:(?:all|both|two|guys|folks)\ )?
+    (?:later|soon|then|around|tomorrow|tonight|next\ week|on\ \w+day)
+    |you\ (?:ve\ been|have\ been|are|re|were)\ (?:an?\ |so\ |very\ |really\ |such\ ){0,2}
+    (?:great\ |big\ |huge\ |real\ )?(?:help|helpful|kind|star|lifesaver|angel|gem|legend)
     |(?:nothing|not\ much)\ (?:new|special)(?:\ (?:here|today))?|just\ (?:saying|wanted\ to\ say)\ (?:hi|hello|thanks)
     )\b""",
     re.VERBOSE,
@@ -98,7 +99,8 @@ _WISHES = lazy_pattern(
 # They add nothing where one of the phrases above stands before them.
 _ADDITIONS = """
     so much; very much; a lot; a bunch; a million; again; there; then; now; today; tonight; tomorrow; later; soon;
-    too; all; all of you; you all; you two; you both; you guys; everyone; everybody; for now; for today; for that; for your help; for the help; for everything; and;
+    too; all; all of you; you all; you two; you both; you guys;
+    everyone; everybody; for now; for today; for that; for your help; for the help; for everything; and;
     but; very; really; indeed; so; it; this; that; with you; dir; ihnen; euch; bis morgen; bis spater; bis dann; bis
     bald; und; y; et; e; hasta manana; hasta luego; a demain; a bientot; a domani; ate amanha; sehr; mucho; beaucoup;
     viel
