@@ -97,7 +97,8 @@ class ReferenceStore(ReferenceRecords):
 
     def newest_turn(self, caller: Caller, session: str) -> int:
         seen = [entry.memory for entry in self._entries.visible(caller)]
-        turns = [each.turn for each in seen if isinstance(each, Episode) and each.session == session]
+        own = [each for each in seen if isinstance(each, Episode) and each.scope == caller.own_scope]
+        turns = [each.turn for each in own if each.session == session]
         return max(turns, default=0)
 
     def newest(self, request: Request, limit: int) -> list[Candidate]:

@@ -18,6 +18,12 @@ from tests.support.traits import Traits, session_key
 TEAM = replace(CALLER, pools=("team",))
 
 
+def test_the_newest_turn_of_a_session_is_of_its_own_scope(store):
+    put(store, [episode(f"Turn {place}.", scope="aide", session="monday") for place in range(3)])
+    put(store, [episode(f"Elsewhere {place}.", scope="global", session="monday") for place in range(5)])
+    assert [store.newest_turn(CALLER, session) for session in ("monday", "friday")] == [3, 0]
+
+
 @settings(max_examples=40)
 @given(st.lists(MEMORIES, max_size=12), st.integers(0, 15), st.permutations(range(12)))
 def test_the_newest_come_first_in_a_total_order(backend, memories, limit, arrival):

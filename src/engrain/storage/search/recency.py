@@ -10,7 +10,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
 from engrain.domain.records import REFLECTION, Fact
 from engrain.domain.requests import Candidate, Request
-from engrain.storage.filters import HAPPENED_AT, SEEN, compile_request
+from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import matching
 from engrain.storage.search.namespaces import load_search_space
@@ -60,9 +60,10 @@ def load_newest(snapshot: Snapshot, request: Request, limit: int) -> list[Memory
 
 
 def find_newest_turn(snapshot: Snapshot, session: str) -> int:
-    """Find the number of the newest turn of a session that the caller sees; 0 for none."""
-    statement = f"SELECT max(turn) FROM episodes WHERE {SEEN} AND session = :session"  # noqa: S608  # no input in it
-    [(turn,)] = snapshot.ask(statement, {**snapshot.bindings(), "session": session})
+    """Find the number of the newest turn of a session in the caller's own scope; 0 for none."""
+    own = "tenant_id = :tenant_id AND scope = :scope AND session = :session"
+    bound = {"tenant_id": snapshot.tenant_id, "scope": snapshot.caller.own_scope, "session": session}
+    [(turn,)] = snapshot.ask(f"SELECT max(turn) FROM episodes WHERE {own}", bound)  # noqa: S608  # no input in it
     return turn or 0
 
 
