@@ -201,11 +201,13 @@ def lateness(candidates: RankingInput) -> Gains:
     speaker and no kind of value, it asks what somebody has ever said.
     """
     scores, happened_at = candidates.scores, candidates.traits["happened_at"]
-    asks = asks_for_present(candidates.text)
-    if not asks or (candidates.names_speaker and find_asked_kind(candidates.text) is None):
-        return Gains(np.zeros(len(scores)), is_given=np.zeros(len(scores), np.bool_))
-    is_near = scores >= _NEARLY_AS_GOOD * scores.max(initial=0.0)
-    times = np.unique(happened_at[is_near])
+    best = scores.max()
+    asks = best > 0 and asks_for_present(candidates.text)
+    if not asks or (find_asked_kind(candidates.text) is None and candidates.names_speaker):
+        return Gains(scores, is_given=np.zeros(len(scores), np.bool_))
+    is_near = scores >= _NEARLY_AS_GOOD * best
+    times = np.sort(happened_at[is_near])
+    times = times[_begins_group(times)]
     earlier = np.minimum(np.searchsorted(times, happened_at) / max(1, len(times) - 1), 1.0)
     return Gains(earlier, is_given=is_near & (earlier > 0))
 
@@ -280,14 +282,17 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     traits, scores = candidates.traits, candidates.scores
     best, kind = _find_best_statements(candidates), find_asked_kind(candidates.text)
     newer_rows = set() if not best else _find_newer(candidates, best, kind)
-    if candidates.names_speaker and kind is None:
+    if not newer_rows:
+        return {}
+    names_speaker = candidates.names_speaker
+    if names_speaker and kind is None:
         # What a speaker says in passing is seldom what such a question asks for.
         best = [row for row in best if not is_passage(traits["statement"][row])]
         newer_rows = {row for row in newer_rows if not is_passage(traits["statement"][row])}
     if not newer_rows:
         return {}
     question = Question.parse(candidates.text)
-    most, least = (1, _LEAST_OF_SPEAKER) if candidates.names_speaker else (_MOST_CORRECTED, 0.0)
+    most, least = (1, _LEAST_OF_SPEAKER) if names_speaker else (_MOST_CORRECTED, 0.0)
     statements = {row: Statement.parse_turn(traits["statement"][row], kind) for row in {*best, *newer_rows}}
     happened_at = traits["happened_at"]
     newest: dict[int, int] = {}
