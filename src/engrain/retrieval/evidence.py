@@ -146,7 +146,10 @@ def _leaves_unmet(question: Question, met: Sequence[frozenset[str]], hits: Seque
 
 def _measure_relevance(hit: Hit) -> float:
     """Measure the score of a hit without what it has for being later than others."""
-    return hit.score - sum([share.value for share in hit.why.contributions if share.channel == "lateness"])
+    for share in hit.why.contributions:
+        if share.channel == "lateness":
+            return hit.score - share.value
+    return hit.score
 
 
 def _find_largest(channel: str, hits: Sequence[Hit]) -> float:

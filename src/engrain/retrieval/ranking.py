@@ -282,8 +282,6 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     traits, scores = candidates.traits, candidates.scores
     best, kind = _find_best_statements(candidates), find_asked_kind(candidates.text)
     newer_rows = set() if not best else _find_newer(candidates, best, kind)
-    if not newer_rows:
-        return {}
     names_speaker = candidates.names_speaker
     if names_speaker and kind is None:
         # What a speaker says in passing is seldom what such a question asks for.

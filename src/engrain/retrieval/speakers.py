@@ -89,8 +89,11 @@ def list_named(text: str, speakers: Sequence[str]) -> list[str]:
 
     A name that is also a common word ("Will") counts only as it is written, a side of the chat only after "the".
     """
-    if not speakers:
-        return []
+    return list(_list_named(text, tuple(speakers))) if speakers else []
+
+
+@lru_cache(maxsize=256)  # several signals of one search ask for the same
+def _list_named(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
     own, named = set(words(text)), []
     for speaker in speakers:
         first = next(iter(_split_name(speaker)), "")
@@ -103,7 +106,7 @@ def list_named(text: str, speakers: Sequence[str]) -> list[str]:
             is_named = first in own
         if is_named:
             named.append(speaker)
-    return named
+    return tuple(named)
 
 
 @lru_cache(maxsize=1_024)

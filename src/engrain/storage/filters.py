@@ -118,10 +118,9 @@ def compile_request(
         bound["subject_keys"] = dialect.listed(criteria.subject_keys)
         bound["entity_ids"] = dialect.listed(criteria.entity_ids)
     if criteria.exclude_sessions and kind == "episode":
-        earlier = " OR turn < :exclude_from_turn" if criteria.exclude_from_turn else ""
-        conditions.append(f"(session IS NULL OR NOT session IN :exclude_sessions{earlier})")
+        conditions.append("(session IS NULL OR NOT session IN :exclude_sessions OR turn < :exclude_from_turn)")
         bound["exclude_sessions"] = dialect.listed(criteria.exclude_sessions)
-        bound |= {"exclude_from_turn": criteria.exclude_from_turn} if earlier else {}
+        bound["exclude_from_turn"] = criteria.exclude_from_turn
     if criteria.trust:
         conditions.append(f"{_trust(kind)} IN :trust")
         bound["trust"] = dialect.listed(criteria.trust)

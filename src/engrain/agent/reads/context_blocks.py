@@ -167,10 +167,10 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
 
 
 def _find_first_at_hand(parts: Parts, caller: Caller) -> int:
-    """Find the number of the first turn of the caller's session that the model is taken to have; at most 1 for all."""
+    """Find the number of the first turn of the caller's session that the model is taken to have; 0 for all of them."""
     assert caller.session is not None
     newest = parts.store.read(caller, find_newest_turn, caller.session)
-    return newest - parts.settings.context.session_turns + 1
+    return max(newest - parts.settings.context.session_turns + 1, 0)
 
 
 def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn: int) -> tuple[BlockSources, Answer]:
@@ -191,7 +191,7 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
     session, times = checks.names(caller.session, name="session"), request.times
     elsewhere = Filter(
         exclude_sessions=session,
-        exclude_from_turn=max(from_turn, 0),
+        exclude_from_turn=from_turn,
         tags=request.tags,
         trust=request.trust,
         as_of=times.as_of,

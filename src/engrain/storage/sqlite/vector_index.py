@@ -47,7 +47,7 @@ class _ExactRows:
     def __init__(self, dims: int) -> None:
         self._rows: Vectors = np.empty((0, dims), np.float32)
         self._is_known = np.zeros(0, np.bool_)
-        self._is_closed = False
+        self.is_closed = False
 
     @property
     def nbytes(self) -> int:
@@ -56,11 +56,11 @@ class _ExactRows:
 
     def are_known(self, slots: Slots) -> NDArray[np.bool_]:
         """Which slots have their rows."""
-        return np.zeros(len(slots), np.bool_) if self._is_closed else self._is_known[slots]
+        return np.zeros(len(slots), np.bool_) if self.is_closed else self._is_known[slots]
 
     def is_whole(self, count: int) -> bool:
         """True if each of the first `count` slots has its row."""
-        return not self._is_closed and bool(self._is_known[:count].all())
+        return not self.is_closed and bool(self._is_known[:count].all())
 
     def at(self, slots: Slots | slice) -> Vectors:
         """The rows of slots that have theirs."""
@@ -69,22 +69,22 @@ class _ExactRows:
     def make_room(self, slots: int) -> None:
         """Make room for the rows of so many slots, or let all go where those are too many."""
         if slots > _MOST_EXACT_ROWS:
-            self._is_closed = True
+            self.is_closed = True
             self._rows, self._is_known = self._rows[:0].copy(), self._is_known[:0]
-        elif not self._is_closed and slots > len(self._rows):
+        elif not self.is_closed and slots > len(self._rows):
             capacity = min(max(slots, 2 * len(self._rows)), _MOST_EXACT_ROWS)
             self._rows = _widened(self._rows, capacity, axis=0)
             self._is_known = _widened(self._is_known, capacity, axis=0)
 
     def put(self, slots: Slots, vectors: Vectors) -> None:
         """Add or replace the rows of slots that have room."""
-        if not self._is_closed:
+        if not self.is_closed:
             self._rows[slots] = vectors
             self._is_known[slots] = True
 
     def move(self, holes: Slots, movers: Slots, *, left: int) -> None:
         """What lay in `movers` lies in `holes` now, and `left` slots are left."""
-        if not self._is_closed:
+        if not self.is_closed:
             self._rows[holes] = self._rows[movers]
             self._is_known[holes] = self._is_known[movers]
             self._is_known[left:] = False
@@ -134,6 +134,8 @@ class VectorIndex:
 
     def cosines(self, query: Vectors, docs: Docs) -> tuple[Docs, Vectors]:
         """Those of `docs` whose float32 rows are here, and their exact cosines to the query."""
+        if self._exact.is_closed:
+            return docs[:0], np.empty(0, np.float32)
         slots = self._slots.find(docs)
         docs, slots = docs[slots >= 0], slots[slots >= 0]
         is_known = self._exact.are_known(slots)
@@ -141,8 +143,9 @@ class VectorIndex:
 
     def keep(self, docs: Docs, vectors: Vectors) -> None:
         """Keep the float32 rows of docs that were read elsewhere, as far as they are rows of this index."""
-        slots = self._slots.find(docs)
-        self._exact.put(slots[slots >= 0], vectors[slots >= 0])
+        if not self._exact.is_closed:
+            slots = self._slots.find(docs)
+            self._exact.put(slots[slots >= 0], vectors[slots >= 0])
 
     def reserve(self, rows: int) -> None:
         """Make room for so many rows, and leave the sign bits of what is put until `flush`, which must follow.
@@ -160,8 +163,6 @@ class VectorIndex:
         if not self._is_filling:
             return
         self._is_filling = False
-        if not self._has_codes:
-            return
         if len(self) >= _FEWEST_ROWS_WITH_BITS and self._rows_put_since >= self._rows_when_centred:
             self._recentre()
         elif self._rows_when_centred:

@@ -6,6 +6,7 @@ Words of English; of German, Spanish, French, Italian, Portuguese and Dutch the 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import split_ascii, terms
@@ -151,6 +152,7 @@ def describe_statement(content: str, *, role: Role | None, asking: float) -> Sta
     return Statement(content, *(any(flags) for flags in zip(*parts, strict=True)))
 
 
+@lru_cache(maxsize=4_096)  # when a turn is found, and again where it is compared
 def describe_sentence(sentence: str) -> tuple[bool, bool, bool]:
     """Describe a sentence: it states a change, denies something, takes something back."""
     folded = _fold_case(sentence)
@@ -185,6 +187,7 @@ def find_names(statement: str) -> frozenset[str]:
     return frozenset(term for name in _NAME.findall(statement) for term in terms(name))
 
 
+@lru_cache(maxsize=1_024)
 def asks_for_present(query: str) -> bool:
     """True for a question about how things are: no word of it is about the past, "what was it again?" left aside.
 
