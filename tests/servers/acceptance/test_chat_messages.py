@@ -82,6 +82,18 @@ def test_what_a_long_session_said_before_the_turns_that_fit_is_found_by_the_bloc
     assert "fears thunder" in agent.context(question).text
 
 
+def test_where_no_turn_fits_the_block_finds_what_the_session_said(memory):
+    agent = memory.agent("aide", session="now")
+    agent.hooks.message("Rex the dog fears thunder.")
+    agent.hooks.message("Turn of a long way to the market. " * 400)
+    question = "What does Rex the dog fear?"
+    agent.hooks.message(question)
+    built = agent.messages(question, window_tokens=2_000)
+    assert built.turns == ()
+    assert "fears thunder" in built.block.text
+    assert question not in built.block.text
+
+
 @pytest.mark.parametrize(("kept", "holds"), [(0, True), (2, True), (3, False), (50, False)])
 def test_a_block_leaves_out_the_newest_turns_of_its_session(location, kept, holds):
     with Memory.open(

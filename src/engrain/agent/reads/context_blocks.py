@@ -149,7 +149,10 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     frame = build_fixed_messages(request.query, system=window.system, budget=budget, shares=shares, count=count)
     recent = recent_turns(parts, caller, caller.session, _MOST_TURNS) if caller.session else RecentTurns(episodes=())
     frame = add_turns(frame, recent.episodes, share=chosen.turns_share)
-    first = min((turn.turn for turn in frame.turns), default=0)
+    standing = (
+        frame.turns or recent.episodes[-1:]
+    )  # where none fits the newest alone is left out: it may be the question
+    first = min((turn.turn for turn in standing), default=0)
     sources, answer = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory), from_turn=first)
     worth_a_summary = sources.hits if sources.share == 1.0 else ()
     ranked = {memory.id: memory for memory in (*(hit.memory for hit in worth_a_summary), *sources.recent)}
