@@ -130,7 +130,7 @@ class VectorIndex:
     @property
     def is_exact(self) -> bool:
         """True while the float32 rows of all are here."""
-        return self._exact.is_whole(len(self))
+        return self._exact.is_whole(len(self._slots))
 
     def cosines(self, query: Vectors, docs: Docs) -> tuple[Docs, Vectors]:
         """Those of `docs` whose float32 rows are here, and their exact cosines to the query."""
@@ -294,7 +294,8 @@ class VectorIndex:
         is_known = self._exact.are_known(slots)
         if 2 * np.count_nonzero(is_known) < len(slots):
             return self._decoded_cosines(query, slots)
-        cosines: Vectors = np.vecdot(self._exact.at(slice(len(self)) if len(slots) == len(self) else slots), query)
+        count = len(self._slots)
+        cosines: Vectors = np.vecdot(self._exact.at(slice(count) if len(slots) == count else slots), query)
         if not is_known.all():
             cosines[~is_known] = self._decoded_cosines(query, slots[~is_known])
         return cosines
