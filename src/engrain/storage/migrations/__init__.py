@@ -19,25 +19,7 @@ if TYPE_CHECKING:
 
 Dialect = Literal["sqlite", "postgres"]
 
-REVISIONS = (
-    "mem_001",
-    "mem_002",
-    "mem_003",
-    "mem_004",
-    "mem_005",
-    "mem_006",
-    "mem_007",
-    "mem_008",
-    "mem_009",
-    "mem_010",
-    "mem_011",
-    "mem_012",
-    "mem_013",
-    "mem_014",
-    "mem_015",
-    "mem_016",
-    "mem_017",
-)
+REVISIONS = tuple(f"mem_{number:03}" for number in range(1, 18))
 HEAD = REVISIONS[-1]
 _OURS = "mem_"  # the prefix of our revisions; a host application's stand beside them
 _TABLES = re.compile(r"^(CREATE|DROP|ALTER) (?:VIRTUAL )?TABLE (\w+)(?: RENAME TO (\w+))?", re.MULTILINE)

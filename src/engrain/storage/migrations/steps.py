@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from alembic import op
 
-from engrain.storage.migrations import for_alembic
+from engrain.storage.migrations import REVISIONS, for_alembic
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Step = Callable[[], None]
 
 
-def make_steps(revision: str, subject: str) -> tuple[Callable[[], None], Callable[[], None]]:
-    """Return the upgrade and the downgrade of a revision; a memory is not thrown away by a migration."""
+def make_steps(number: int, subject: str) -> tuple[str, str | None, Step, Step]:
+    """The revision of a number, the one before it, its upgrade and its downgrade: no migration throws a memory away."""
+    revision = REVISIONS[number - 1]
 
     def upgrade() -> None:
         for statement in for_alembic(op.get_context().dialect.name, revision):
@@ -22,4 +22,4 @@ def make_steps(revision: str, subject: str) -> tuple[Callable[[], None], Callabl
     def downgrade() -> None:
         raise NotImplementedError(f"engrain's {subject} cannot be undone; delete the database instead")
 
-    return upgrade, downgrade
+    return revision, REVISIONS[number - 2] if number > 1 else None, upgrade, downgrade

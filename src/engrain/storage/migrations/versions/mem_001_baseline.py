@@ -2,8 +2,5 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_001"
-down_revision = None
 branch_labels = ("memory",)
-depends_on = None
-upgrade, downgrade = make_steps(revision, "baseline")
+revision, down_revision, upgrade, downgrade = make_steps(1, "baseline")

@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_002"
-down_revision = "mem_001"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "entities")
+revision, down_revision, upgrade, downgrade = make_steps(2, "entities")

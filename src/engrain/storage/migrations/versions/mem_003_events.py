@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_003"
-down_revision = "mem_002"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "events")
+revision, down_revision, upgrade, downgrade = make_steps(3, "events")

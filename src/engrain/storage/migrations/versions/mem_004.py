@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_004"
-down_revision = "mem_003"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "users")
+revision, down_revision, upgrade, downgrade = make_steps(4, "users")

@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_005"
-down_revision = "mem_004"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "keys of facts")
+revision, down_revision, upgrade, downgrade = make_steps(5, "keys of facts")

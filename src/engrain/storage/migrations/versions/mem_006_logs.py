@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_006"
-down_revision = "mem_005"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "logs")
+revision, down_revision, upgrade, downgrade = make_steps(6, "logs")

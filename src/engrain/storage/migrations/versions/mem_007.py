@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_007"
-down_revision = "mem_006"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "words by language")
+revision, down_revision, upgrade, downgrade = make_steps(7, "words by language")

@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_008"
-down_revision = "mem_007"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "types of events")
+revision, down_revision, upgrade, downgrade = make_steps(8, "types of events")

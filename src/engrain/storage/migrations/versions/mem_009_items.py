@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_009"
-down_revision = "mem_008"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "items")
+revision, down_revision, upgrade, downgrade = make_steps(9, "items")

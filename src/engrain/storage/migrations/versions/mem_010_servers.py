@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_010"
-down_revision = "mem_009"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "tenants on several servers")
+revision, down_revision, upgrade, downgrade = make_steps(10, "tenants on several servers")

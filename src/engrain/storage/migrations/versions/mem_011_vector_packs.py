@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_011"
-down_revision = "mem_010"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "packs of vectors")
+revision, down_revision, upgrade, downgrade = make_steps(11, "packs of vectors")

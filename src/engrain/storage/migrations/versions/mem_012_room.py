@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_012"
-down_revision = "mem_011"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "room on pages")
+revision, down_revision, upgrade, downgrade = make_steps(12, "room on pages")

@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_014"
-down_revision = "mem_013"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "indexes of statistics")
+revision, down_revision, upgrade, downgrade = make_steps(14, "indexes of statistics")

@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_016"
-down_revision = "mem_015"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "words that are stored once")
+revision, down_revision, upgrade, downgrade = make_steps(16, "words that are stored once")

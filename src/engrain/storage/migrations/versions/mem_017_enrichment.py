@@ -2,8 +2,4 @@
 
 from engrain.storage.migrations.steps import make_steps
 
-revision = "mem_017"
-down_revision = "mem_016"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "fewer indexes")
+revision, down_revision, upgrade, downgrade = make_steps(17, "fewer indexes")
