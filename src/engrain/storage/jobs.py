@@ -97,15 +97,13 @@ def prune_jobs(tx: Transaction, before: datetime, *, limit: int) -> int:
 
 
 def _find_due(tx: Transaction, now: datetime) -> list[Job]:
-    rows = tx.statements.records.jobs
     # Literal, as the index of those that are not over is partial.
-    found = tx.ask(
-        f"SELECT {rows.columns} FROM jobs INDEXED BY jobs_due "  # noqa: S608  # the schema's own words
-        "WHERE status IN ('waiting', 'running') AND run_at <= :now "
+    return tx.load(
+        tx.statements.records.jobs,
+        "FROM jobs INDEXED BY jobs_due WHERE status IN ('waiting', 'running') AND run_at <= :now "
         "AND (status = 'waiting' OR lease_until <= :now) ORDER BY run_at, tenant_id, id LIMIT :limit",
         {"now": tx.dialect.time(now), "limit": _LOOKED_AT},
     )
-    return [rows.record(row) for row in found]
 
 
 def _load_job(tx: Transaction, job_id: str, tenant_id: str | None) -> Job | None:
@@ -113,14 +111,12 @@ def _load_job(tx: Transaction, job_id: str, tenant_id: str | None) -> Job | None
 
 
 def _load_jobs(tx: Transaction, condition: str, bound: dict[str, Any], *, tenant_id: str | None) -> list[Job]:
-    rows = tx.statements.records.jobs
     whose = "TRUE" if tenant_id is None else "tenant_id = :tenant_id"
-    found = tx.ask(
-        f"SELECT {rows.columns} FROM jobs WHERE {whose} AND {condition} "  # noqa: S608  # the schema's own words
-        "ORDER BY created_at DESC, id DESC LIMIT :limit",
+    return tx.load(
+        tx.statements.records.jobs,
+        f"FROM jobs WHERE {whose} AND {condition} ORDER BY created_at DESC, id DESC LIMIT :limit",
         bound if tenant_id is None else {**bound, "tenant_id": tenant_id},
     )
-    return [rows.record(row) for row in found]
 
 
 def _begin_job(tx: Transaction, job: Job, after: Job, now: datetime) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from engrain.storage.dialects import Dialect
-    from engrain.storage.rows import Rows
+    from engrain.storage.rows import RecordT, Rows
     from engrain.storage.statements import Statements
 
 _Answer = TypeVar("_Answer")
@@ -151,6 +151,10 @@ class Transaction:
         """Start a statement as `ask` does, and return a function that returns its rows."""
         answer: Callable[[], list[Sequence[Any]]] = self.db.execute(self.dialect.statement(statement), values).fetchall
         return answer
+
+    def load(self, rows: Rows[RecordT], rest: str, values: Mapping[str, Any]) -> list[RecordT]:
+        """Load the records of a statement as `ask` does: `rest` is what follows its columns."""
+        return [rows.record(row) for row in self.ask(f"SELECT {rows.columns} {rest}", values)]
 
     def ask_parts(self, parts: Sequence[str], values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Return all rows of several statements as `ask` does, a batch of them at a time: SQLite takes 500 in one."""

@@ -35,10 +35,11 @@ def load_entities(snapshot: Snapshot, ids: Sequence[str]) -> list[Entity]:
 
     `mention_count` is the stored count, and one for every mention in a memory the caller sees.
     """
-    rows = snapshot.statements.records.entities
     bound = {**snapshot.registry_bindings(), "ids": snapshot.dialect.listed(ids)}
-    statement = f"SELECT {rows.columns} FROM entities WHERE {_KNOWN} AND id IN :ids"  # noqa: S608  # no input in it
-    found = {entity.id: entity for entity in map(rows.record, snapshot.ask(statement, bound))}
+    entities = snapshot.load(
+        snapshot.statements.records.entities, f"FROM entities WHERE {_KNOWN} AND id IN :ids", bound
+    )
+    found = {entity.id: entity for entity in entities}
     if found:
         counted = snapshot.rows("count_mentions", **snapshot.bindings(), ids=snapshot.dialect.listed(found))
         found |= {id_: replace(found[id_], mention_count=found[id_].mention_count + count) for id_, count in counted}

@@ -73,13 +73,13 @@ def lock_entities(
     """Load and lock entities that the tenant knows, by id: nobody merges them until the end of the transaction."""
     if not ids:
         return {}
-    rows = tx.statements.records.entities
-    statement = (
-        f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id IN :ids "  # noqa: S608  # no input in it
-        f"ORDER BY id {tx.dialect.hold if lock is None else lock}"
+    found = tx.load(
+        tx.statements.records.entities,
+        "FROM entities WHERE tenant_id = :tenant_id AND id IN :ids "
+        f"ORDER BY id {tx.dialect.hold if lock is None else lock}",
+        {"tenant_id": tenant_id, "ids": tx.dialect.listed(sorted(set(ids)))},
     )
-    found = tx.ask(statement, {"tenant_id": tenant_id, "ids": tx.dialect.listed(sorted(set(ids)))})
-    return {entity.id: entity for entity in map(rows.record, found)}
+    return {entity.id: entity for entity in found}
 
 
 def known_to(entities: Iterable[Entity], user: str | None) -> list[Entity]:
@@ -153,10 +153,10 @@ def change_entity(
     Raises:
         InvalidInput: the name is taken with this type, or the entity was merged; nothing was written.
     """
-    tx, tenant_id = work, work.tenant_id
+    tenant_id = work.tenant_id
     # What refers to an entity need not wait for another alias of it, and may add one itself.
-    lock = tx.dialect.lock if canonical_name is None else tx.dialect.lock_whole
-    before = lock_entities(tx, tenant_id, [id_], lock=lock).get(id_)
+    lock = work.dialect.lock if canonical_name is None else work.dialect.lock_whole
+    before = lock_entities(work, tenant_id, [id_], lock=lock).get(id_)
     if before is None:
         return None
     check_own(work, [before])
@@ -174,8 +174,8 @@ def change_entity(
         updated_at=work.act.at,
     )
     if after.canonical_name != before.canonical_name:
-        _check_free(tx, after)
-    _write_entity(tx, after, before)
+        _check_free(work, after)
+    _write_entity(work, after, before)
     work.record(events.entity_updated(work.act, before, after, work.ids))
     return after
 
@@ -189,13 +189,13 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     Raises:
         InvalidInput: they are the same, one is unknown or was merged already; nothing was written.
     """
-    tx, act = work, work.act
+    act = work.act
     tenant_id = act.caller.tenant_id
-    known = lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
+    known = lock_entities(work, tenant_id, [source_id, target_id], lock=work.dialect.lock_whole)
     check_own(work, known.values())
     merges.check_merge(source_id, target_id, known)
     source, target = known[source_id], known[target_id]
-    facts = lock_facts_about(tx, tenant_id, [source_id, target_id])
+    facts = lock_facts_about(work, tenant_id, [source_id, target_id])
     conflicts = merges.find_conflicts(
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
@@ -203,15 +203,15 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     )
     linked = {conflict.loser.id: supersede_loser(work, facts[conflict.loser.id][0], conflict) for conflict in conflicts}
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
-    _repoint_facts(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
-    mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
-    lent = _move_mentions(tx, tenant_id, [row[0] for row in mentions], from_id=source_id, to_id=target_id)
+    _repoint_facts(work, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
+    mentions = work.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
+    lent = _move_mentions(work, tenant_id, [row[0] for row in mentions], from_id=source_id, to_id=target_id)
     tombstone, united = merges.unite(source, target, act.at)
-    _write_entity(tx, tombstone, source)
-    _write_entity(tx, united, target)
+    _write_entity(work, tombstone, source)
+    _write_entity(work, united, target)
 
     scopes: defaultdict[str, dict[str, Any]] = defaultdict(_empty_report)
-    number = 1 + max((payload["number"] for payload in load_merges(tx, tenant_id, target_id)), default=0)
+    number = 1 + max((payload["number"] for payload in load_merges(work, tenant_id, target_id)), default=0)
     for fact in moved:
         scopes[fact.scope]["facts_repointed"].append(fact.id)
     for conflict in conflicts:
@@ -224,7 +224,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
         if memory_id in lent:
             report["mentions_moved"].append(memory_id)
         else:
-            report["mentions_shared"][memory_id] = format_time(tx.dialect.moment(created_at))
+            report["mentions_shared"][memory_id] = format_time(work.dialect.moment(created_at))
     added = merges.aliases_added(source, target)
     _record_merge(
         work,
@@ -250,24 +250,24 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
         NotFound: there is no such entity.
         InvalidInput: it was not merged, or another merge has to be undone first; nothing was written.
     """
-    tx, act = work, work.act
+    act = work.act
     tenant_id = act.caller.tenant_id
-    source, target = _lock_merged(tx, tenant_id, source_id)
+    source, target = _lock_merged(work, tenant_id, source_id)
     check_own(work, [source, target])
-    payloads = load_merges(tx, tenant_id, target.id)
+    payloads = load_merges(work, tenant_id, target.id)
     number = merges.last_merge(payloads, source_id, target.id)
     parts = [payload for payload in payloads if payload["number"] == number]
     gave = parts[0]
-    facts = lock_facts_about(tx, tenant_id, [target.id])
+    facts = lock_facts_about(work, tenant_id, [target.id])
     back = [id_ for part in parts for id_ in part["facts_repointed"] if id_ in facts]
-    _repoint_facts(tx, tenant_id, back, from_id=target.id, to_id=source_id)
+    _repoint_facts(work, tenant_id, back, from_id=target.id, to_id=source_id)
     at = datetime.fromisoformat(gave["merged_at"])
     conflicts = [conflict for part in parts for conflict in part["conflicts"]]
     restored = [fact for conflict in conflicts if (fact := _restore_loser(work, conflict, at)) is not None]
-    _return_mentions(tx, tenant_id, parts, source_id=source_id, target_id=target.id)
+    _return_mentions(work, tenant_id, parts, source_id=source_id, target_id=target.id)
     apart, left = merges.separate(source, target, gave=gave, at=act.at)
-    _write_entity(tx, apart, source)
-    _write_entity(tx, left, target)
+    _write_entity(work, apart, source)
+    _write_entity(work, left, target)
 
     scopes: defaultdict[str, dict[str, Any]] = defaultdict(_empty_report)
     for id_ in back:
@@ -317,13 +317,13 @@ def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str
 
 def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
     """Supersede the loser of a slot, and tell whether the two were not linked so before."""
-    tx, act = work, work.act
+    act = work.act
     loser, winner = conflict.loser, conflict.winner
-    named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": tx.dialect.time(act.at)}
-    valid_to = None if loser.valid_to is None else tx.dialect.time(loser.valid_to)
-    tx.run("supersede_fact", **named, valid_to=valid_to)
-    work.index.take_out(tx, loser.tenant_id, [doc], at=act.at)
-    linked = tx.one(
+    named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": work.dialect.time(act.at)}
+    valid_to = None if loser.valid_to is None else work.dialect.time(loser.valid_to)
+    work.run("supersede_fact", **named, valid_to=valid_to)
+    work.index.take_out(work, loser.tenant_id, [doc], at=act.at)
+    linked = work.one(
         "add_link",
         tenant_id=loser.tenant_id,
         source_kind="fact",
@@ -332,7 +332,7 @@ def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
         target_id=loser.id,
         relation="supersedes",
         weight=1.0,
-        created_at=tx.dialect.time(act.at),
+        created_at=work.dialect.time(act.at),
     )
     work.record(events.fact_superseded(act, merges.supersede(loser, act.at), winner, work.ids, was_open=False))
     return linked is not None
@@ -340,21 +340,20 @@ def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
 
 def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
     """Believe the loser of a conflict again, unless something else has been decided of it or of its place since."""
-    tx = work
     loser_id, winner_id, was_linked = conflict
     tenant_id = work.tenant_id
     if was_linked:
-        tx.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
-    for doc, fact in selection.load_by_ids(tx, "fact", tenant_id, [loser_id]):
+        work.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
+    for doc, fact in selection.load_by_ids(work, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
         same, place = same_slot(fact)
-        holders = selection.select(tx, "fact", f"{same} AND validity = 'active'", place)
+        holders = selection.select(work, "fact", f"{same} AND validity = 'active'", place)
         is_taken = any(isinstance(other, Fact) and other.is_live(work.act.at) for _, other in holders)
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:
             return None
-        tx.run("restore_fact", tenant_id=tenant_id, id=loser_id)
+        work.run("restore_fact", tenant_id=tenant_id, id=loser_id)
         believed = replace(fact, validity="active", invalidated_at=None)
-        work.index.put_back(tx, doc, believed)
+        work.index.put_back(work, doc, believed)
         work.record(events.fact_restored(work.act, fact, work.ids))
         return believed
     return None

@@ -32,11 +32,11 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
     (of equals that of the entity). Returns the entities as before, without unknown ids and tombstones. An event
     `entity_removed` lists, in each scope, the facts of that scope.
     """
-    tx, tenant_id = work, work.tenant_id
-    lock = tx.dialect.lock_whole
+    tenant_id = work.tenant_id
+    lock = work.dialect.lock_whole
     if lock:  # of a server: whoever locks several takes them in the order of their ids
-        registry.lock_entities(tx, tenant_id, {*ids, *_load_merged(work, ids, lock="")}, lock=lock)
-    known = registry.lock_entities(tx, tenant_id, ids, lock=lock)
+        registry.lock_entities(work, tenant_id, {*ids, *_load_merged(work, ids, lock="")}, lock=lock)
+    known = registry.lock_entities(work, tenant_id, ids, lock=lock)
     going = [entity for entity in known.values() if merged_into(entity) is None]
     taken_in = _load_merged(work, {entity.id for entity in going}, lock=lock)
     for id_ in sorted(set(forgetting)):
@@ -44,9 +44,9 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
     gone = {entity.id: entity for entity in going} | taken_in
     facts = _detach_facts(work, gone)
     for id_, entity in gone.items():
-        registry.remove_names(tx, entity)
-        tx.run("drop_mentions_of", tenant_id=tenant_id, entity_id=id_)
-        tx.run("remove_entity", tenant_id=tenant_id, id=id_)
+        registry.remove_names(work, entity)
+        work.run("drop_mentions_of", tenant_id=tenant_id, entity_id=id_)
+        work.run("remove_entity", tenant_id=tenant_id, id=id_)
     for entity in going:
         about = [fact for fact in facts if fact.entity_id == entity.id]
         for event in events.entity_removed(work.act, entity, about, work.ids):
@@ -56,12 +56,12 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
 
 def _load_merged(work: UnitOfWork, ids: Collection[str], *, lock: str) -> dict[str, Entity]:
     """The tombstones of those that some entities took in, and of those that these had taken in, by id."""
-    tx, tenant_id = work, work.tenant_id
+    tenant_id = work.tenant_id
     found: dict[str, Entity] = {}
     into = set(ids)
     while into:
-        merged = {payload["source_entity_id"] for id_ in into for payload in registry.load_merges(tx, tenant_id, id_)}
-        there = registry.lock_entities(tx, tenant_id, merged - found.keys(), lock=lock)
+        merged = {payload["source_entity_id"] for id_ in into for payload in registry.load_merges(work, tenant_id, id_)}
+        there = registry.lock_entities(work, tenant_id, merged - found.keys(), lock=lock)
         new = {id_: entity for id_, entity in there.items() if merged_into(entity) in into}
         found |= new
         into = set(new)
@@ -70,14 +70,14 @@ def _load_merged(work: UnitOfWork, ids: Collection[str], *, lock: str) -> dict[s
 
 def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
     """Let the facts about some entities be about nobody, each in a place of its own; the facts as they were."""
-    tx, tenant_id = work, work.tenant_id
-    facts = registry.lock_facts_about(tx, tenant_id, ids)
+    tenant_id = work.tenant_id
+    facts = registry.lock_facts_about(work, tenant_id, ids)
     for doc, fact in facts.values():
         if not fact.is_live(work.act.at):
             continue
         same, bound = same_slot(replace(fact, entity_id=None))
         active = f"{same} AND validity = 'active'"
-        for other_doc, other in selection.select(tx, "fact", active, bound, order=tx.dialect.lock):
+        for other_doc, other in selection.select(work, "fact", active, bound, order=work.dialect.lock):
             assert isinstance(other, Fact)
             if not other.is_live(work.act.at) or other.key.value != fact.key.value:
                 continue
@@ -85,5 +85,5 @@ def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
             loser_doc, conflict = (other_doc, Conflict(other, fact)) if wins else (doc, Conflict(fact, other))
             registry.supersede_loser(work, loser_doc, conflict)
     if facts:
-        tx.run("unattribute_facts", tenant_id=tenant_id, ids=tx.dialect.listed(facts))
+        work.run("unattribute_facts", tenant_id=tenant_id, ids=work.dialect.listed(facts))
     return [fact for _, fact in facts.values()]

@@ -149,22 +149,21 @@ def _iterate_seals(snapshot: Snapshot, *, newest_first: bool = False) -> Iterato
 def _iterate(snapshot: Snapshot, since: datetime) -> Iterator[Event]:
     rows = snapshot.statements.records.events
     bound: dict[str, Any] = {"tenant_id": snapshot.tenant_id, "at": snapshot.dialect.time(since), "id": ""}
-    statement = (
-        f"SELECT {rows.columns} FROM memory_events WHERE tenant_id = :tenant_id AND (created_at, id) > (:at, :id) "  # noqa: S608  # no input in it
+    rest = (
+        "FROM memory_events WHERE tenant_id = :tenant_id AND (created_at, id) > (:at, :id) "
         f"ORDER BY created_at, id LIMIT {EVENTS_OF_A_SEAL}"
     )
-    while found := [rows.record(row) for row in snapshot.ask(statement, bound)]:
+    while found := snapshot.load(rows, rest, bound):
         yield from found
         bound |= {"at": snapshot.dialect.time(found[-1].created_at), "id": found[-1].id}
 
 
 def load_sealed(snapshot: Snapshot, seal: Seal) -> list[Event]:
     """Load the events of a seal that are there."""
-    rows = snapshot.statements.records.events
     ids = [event.id for event in seal.events]
     bound = {"tenant_id": snapshot.tenant_id, "ids": snapshot.dialect.listed(ids)}
-    statement = f"SELECT {rows.columns} FROM memory_events WHERE tenant_id = :tenant_id AND id IN :ids"  # noqa: S608  # no input in it
-    return [rows.record(row) for row in snapshot.ask(statement, bound)]
+    rest = "FROM memory_events WHERE tenant_id = :tenant_id AND id IN :ids"
+    return snapshot.load(snapshot.statements.records.events, rest, bound)
 
 
 def name_seal(number: int) -> str:

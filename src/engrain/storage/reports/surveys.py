@@ -52,10 +52,9 @@ def load_vectors(snapshot: Snapshot, ids: Collection[str]) -> dict[str, NDArray[
 
 def find_unmentioned(snapshot: Snapshot, *, after: str | None, limit: int) -> list[Entity]:
     """Find the next unmerged entities, by id, that no memory the caller sees is about or mentions."""
-    rows = snapshot.statements.records.entities
     bound = {**snapshot.bindings(), **snapshot.registry_bindings(), "after": after or "", "limit": max(limit, 0)}
-    statement = (
-        f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND user_id IN :users AND id > :after "  # noqa: S608  # no input in it
+    rest = (
+        "FROM entities WHERE tenant_id = :tenant_id AND user_id IN :users AND id > :after "  # noqa: S608  # no input in it
         f"AND {snapshot.dialect.lacks('metadata', MERGED_INTO)} "
         "AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.tenant_id = entities.tenant_id "
         "AND facts.entity_id = entities.id AND facts.scope IN :scopes) "
@@ -63,7 +62,7 @@ def find_unmentioned(snapshot: Snapshot, *, after: str | None, limit: int) -> li
         "AND memory_entities.entity_id = entities.id AND memory_entities.memory_kind IN ('episode', 'fact', 'rule') "
         "AND memory_entities.scope IN :scopes) ORDER BY id LIMIT :limit"
     )
-    return [rows.record(row) for row in snapshot.ask(statement, bound)]
+    return snapshot.load(snapshot.statements.records.entities, rest, bound)
 
 
 def _decode_vector(embedding: object) -> NDArray[np.float32]:

@@ -180,18 +180,13 @@ def list_runs(
     snapshot: Snapshot, *, kind: RunKind | None = None, limit: int = 50, after: TimePosition | None = None
 ) -> list[Run]:
     """List runs of the caller's agent for its user, newest first (then the larger id), after the position of one."""
-    rows = snapshot.statements.records.runs
     bound = {**snapshot.identity_bindings(), "kind": kind, "limit": max(limit, 0)}
     of_kind = "" if kind is None else "AND kind = :kind"
     if after is not None:
         of_kind += " AND (started_at, id) < (:after_at, :after_id)"
         bound |= position_bindings(after, snapshot.dialect)
-    found = snapshot.ask(
-        f"SELECT {rows.columns} FROM runs WHERE {_OF_CALLER} {of_kind} "  # noqa: S608  # no input in it
-        "ORDER BY started_at DESC, id DESC LIMIT :limit",
-        bound,
-    )
-    return [rows.record(row) for row in found]
+    rest = f"FROM runs WHERE {_OF_CALLER} {of_kind} ORDER BY started_at DESC, id DESC LIMIT :limit"
+    return snapshot.load(snapshot.statements.records.runs, rest, bound)
 
 
 def claim_run(work: UnitOfWork, claim: Claim) -> Batch | None:
@@ -330,10 +325,14 @@ def join_run(work: UnitOfWork, run: Run) -> UnitOfWork:
 
 def end_run(work: UnitOfWork, run: Run, *, payload: Mapping[str, Any] | None = None) -> None:
     """Write down how a run ended."""
-    tx = work
-    finished_at = None if run.finished_at is None else tx.dialect.time(run.finished_at)
-    how = {"status": run.status, "finished_at": finished_at, "report": tx.dialect.json(run.report), "error": run.error}
-    tx.run("end_run", tenant_id=run.tenant_id, id=run.id, **how)
+    finished_at = None if run.finished_at is None else work.dialect.time(run.finished_at)
+    how = {
+        "status": run.status,
+        "finished_at": finished_at,
+        "report": work.dialect.json(run.report),
+        "error": run.error,
+    }
+    work.run("end_run", tenant_id=run.tenant_id, id=run.id, **how)
     work.record(events.run_changed(work.act, run, work.ids, payload=payload or {"kind": run.kind}))
 
 
@@ -358,13 +357,8 @@ def _set_back(of_run: UnitOfWork, run: Run, after: Callable[[Episode], Setback],
 
 
 def _lock_runs(work: UnitOfWork, condition: str, **bound: Any) -> Sequence[Run]:
-    tx = work
-    rows = tx.statements.records.runs
-    found = tx.ask(
-        f"SELECT {rows.columns} FROM runs WHERE {_OF_CALLER} AND {condition} {tx.dialect.lock}",  # noqa: S608  # this room's own words
-        {**work.identity_bindings(), **bound},
-    )
-    return [rows.record(row) for row in found]
+    rest = f"FROM runs WHERE {_OF_CALLER} AND {condition} {work.dialect.lock}"
+    return work.load(work.statements.records.runs, rest, {**work.identity_bindings(), **bound})
 
 
 def _find_due(work: UnitOfWork, claim: Claim) -> list[Episode]:

@@ -289,23 +289,16 @@ def _load_run_events(work: UnitOfWork, run_id: str) -> list[Event]:
 
 def _load_later_events(work: UnitOfWork, ids: Sequence[str]) -> list[Event]:
     """What else was done with some memories that says somebody stands by them, in order."""
-    tx = work
-    bound = {
-        "tenant_id": work.tenant_id,
-        "ids": tx.dialect.listed(ids),
-        "types": tx.dialect.listed(reversal.STANDING_BY),
-    }
-    return _load_events(tx, "memory_events_memory", "memory_id IN :ids AND event_type IN :types", bound) if ids else []
+    if not ids:
+        return []
+    listed = work.dialect.listed
+    bound = {"tenant_id": work.tenant_id, "ids": listed(ids), "types": listed(reversal.STANDING_BY)}
+    return _load_events(work, "memory_events_memory", "memory_id IN :ids AND event_type IN :types", bound)
 
 
 def _load_events(tx: Transaction, index: str, condition: str, bound: Mapping[str, Any]) -> list[Event]:
-    rows = tx.statements.records.events
-    found = tx.ask(
-        f"SELECT {rows.columns} FROM memory_events INDEXED BY {index} "  # noqa: S608  # this room's own words
-        f"WHERE tenant_id = :tenant_id AND {condition} ORDER BY id",
-        bound,
-    )
-    return [rows.record(row) for row in found]
+    rest = f"FROM memory_events INDEXED BY {index} WHERE tenant_id = :tenant_id AND {condition} ORDER BY id"
+    return tx.load(tx.statements.records.events, rest, bound)
 
 
 def _load_changed(work: UnitOfWork, run_id: str) -> list[MemoryRecord]:

@@ -105,7 +105,6 @@ def load_events(
 
     With `after`, events after a position (created_at, id) in that order.
     """
-    rows = snapshot.statements.records.events
     conditions = [SEEN]
     bound: dict[str, Any] = {**snapshot.bindings(), "limit": limit}
     for column, value in (("memory_id", memory_id), ("event_type", event_type), ("run_id", run_id)):
@@ -121,9 +120,8 @@ def load_events(
     # A memory or a run has few: SQLite would rather read all of a tenant than sort them.
     index = "memory_events_memory" if memory_id is not None else "memory_events_run" if run_id is not None else None
     by = "" if index is None else f"INDEXED BY {index}"
-    order = "ORDER BY created_at DESC, id DESC LIMIT :limit"
-    found = snapshot.ask(f"SELECT {rows.columns} FROM memory_events {by} WHERE {where} {order}", bound)  # noqa: S608  # no input in it
-    return [rows.record(row) for row in found]
+    rest = f"FROM memory_events {by} WHERE {where} ORDER BY created_at DESC, id DESC LIMIT :limit"
+    return snapshot.load(snapshot.statements.records.events, rest, bound)
 
 
 def load_page(snapshot: Snapshot, /, *, limit: int, **narrowed: Any) -> tuple[list[Event], datetime | None]:

@@ -69,14 +69,14 @@ def plan_cleanup(tx: Transaction, act: Act, policy: Retention, limit: int) -> Pl
 def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch:
     """Remove those of a plan that may still go, under lock; an event for each, and no tombstone."""
     work.backend.lock_removal(work, list(planned.removals), everywhere=True)
-    tx, act = work, work.act
-    lock = tx.dialect.lock_whole
-    found = selection.load_by_ids(tx, "episode", act.caller.tenant_id, planned.removals, lock=lock)
+    act = work.act
+    lock = work.dialect.lock_whole
+    found = selection.load_by_ids(work, "episode", act.caller.tenant_id, planned.removals, lock=lock)
     needed: Collection[str] = ()
     over = 0
     if "capacity" in planned.removals.values():
-        needed = _load_needed(tx, act, policy)
-        over = _count_removals(tx, act, policy, needed).capacity
+        needed = _load_needed(work, act, policy)
+        over = _count_removals(work, act, policy, needed).capacity
     gone: Counter[Removal] = Counter()
     going, cleaned = [], []
     for doc, memory in sorted(found, key=lambda row: (row[1].created_at, row[1].id)):
@@ -88,9 +88,9 @@ def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch
         cleaned.append(events.episode_cleaned(act, memory, why, work.ids))
         gone[why] += 1
     # Totals follow at the end of the transaction.
-    remaining = _count_episodes(tx, act, policy)[0] - len(going) if planned.is_last else None
+    remaining = _count_episodes(work, act, policy)[0] - len(going) if planned.is_last else None
     removal.remove(work, going)
-    tx.add_each(tx.statements.records.events, "memory_events", cleaned)
+    work.add_each(work.statements.records.events, "memory_events", cleaned)
     return retention.CleanupBatch(expired=gone["expired"], capacity=gone["capacity"], remaining=remaining)
 
 

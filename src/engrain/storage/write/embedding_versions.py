@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 def load_versions(tx: Transaction) -> list[EmbeddingVersion]:
     """Load all versions, oldest first."""
-    rows = tx.statements.records.embedding_versions
-    statement = f"SELECT {rows.columns} FROM embedding_versions WHERE tenant_id = '' ORDER BY version"  # noqa: S608  # no input in it
-    return [rows.record(row) for row in tx.ask(statement, {})]
+    rest = "FROM embedding_versions WHERE tenant_id = '' ORDER BY version"
+    return tx.load(tx.statements.records.embedding_versions, rest, {})
 
 
 def find_active(tx: Transaction) -> EmbeddingVersion | None:

@@ -112,22 +112,21 @@ def preview_sweep(
 @repeatable
 def sweep(work: UnitOfWork, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> SweepBatch:
     """Let those fade, recover or expire that still should, now that nobody else changes them; an event for each."""
-    tx = work
-    moving = _find_changes(tx, work.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
+    moving = _find_changes(work, work.act, kind, policy, ids=seen.ids, lock=work.dialect.lock)
     apply_changes(work, kind, moving)
     return _count_changes(seen, moving)
 
 
 def apply_changes(work: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -> None:
     """Apply changes to locked facts or rules: a few statements, however many they are."""
-    tx, act = work, work.act
-    named = {"tenant_id": act.caller.tenant_id, "at": tx.dialect.time(act.at)}
+    act = work.act
+    named = {"tenant_id": act.caller.tenant_id, "at": work.dialect.time(act.at)}
     for (before, to), these in _group_by_change(moving).items():
         changes = {metadata: _noted_metadata(metadata, kind, to) for metadata in {change.metadata for change in these}}
         rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
-        tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
+        work.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
-            work.index.take_out(tx, act.caller.tenant_id, [change.doc for change in these], at=act.at)
+            work.index.take_out(work, act.caller.tenant_id, [change.doc for change in these], at=act.at)
         event_type, payload = events.standing_changed(kind, before, to)
         work.record_all(event_type, [(change.scope, change.id, payload) for change in these])
 
