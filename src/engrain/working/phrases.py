@@ -25,6 +25,13 @@ _WEEKDAYS: Final = (
     "|giove|vener)dì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)-feira"
 )
 DAYS: Final = rf"(?:{_WEEKDAYS}|{_MONTHS})"
+# Days that are others tomorrow, in every language; a habit ("on Fridays") and a date are none.
+PASSING: Final = (
+    r"(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|week|weekend|month)|next (?:week|weekend|month)"
+    rf"|(?:on|this|next|am|diesen|nächsten|el|este|ce|questo|na) {_WEEKDAYS}"
+    r"|in (?:an?|\d+|two|three|a few) (?:minute|hour|day|week|month)s?"
+    r"|heute|morgen|übermorgen|hoy|mañana|aujourd'hui|demain|oggi|domani|hoje|amanhã)"
+)
 
 
 class Phrases(NamedTuple):
@@ -50,7 +57,7 @@ _DIETS_EN: Final = "vegetarian|vegan|pescatarian|flexitarian|omnivore|lactose[- 
 
 PHRASES: Final[Mapping[str, Phrases]] = {
     ENGLISH: Phrases(
-        openings="well|oh|by the way|btw|fyi|to be exact|hi|hello|hey|ok|okay|yes",
+        openings="well|oh|from now on|by the way|btw|fyi|to be exact|hi|hello|hey|ok|okay|yes",
         corrections="actually|correction|no|sorry|i mean|wrong|that's (?:wrong|not right|not true)",
         requests=r"(?:please )?(?:(?:remember|keep in mind|don't forget)(?: that|:)?|fact(?: that|:))",
         facts={

@@ -14,7 +14,7 @@ from engrain.domain.memories.routing import Routing
 from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.languages import ENGLISH, stop_words
 from engrain.domain.text.small_talk import is_small_talk
-from engrain.working.phrases import DAYS, PHRASES
+from engrain.working.phrases import DAYS, PASSING, PHRASES
 from engrain.working.tools import names_tool
 
 if TYPE_CHECKING:
@@ -55,13 +55,15 @@ _PEOPLE: Final = frozenset(
 )
 _MOVES_ON = re.compile(r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois) (?:back )?(?:to|nach|a|à|para|in)\b")
 _TELLING = re.compile(r"[^\W_a-zß-öø-ÿ]|[`'\"/@_]")
+_PASSES = re.compile(rf"\b{PASSING}\b", re.IGNORECASE)
 _FULL_STOP: Final = r"(?<=\w{3})[.!;]\s|\n"
 _NOTE = re.compile(
     r"(?:please )?(?:note|save) (?:as )?(?P<key>[\w./-]+(?::[\w./-]+)*)(?:: | = )(?P<content>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _RULE = re.compile(
-    r"(?:rule: (?P<content>.+)|(?:please )?(?:always|never|from now on|whenever|make sure (?:to|that)|every time)\b.+)",
+    r"(?:rule: (?P<content>.+)|(?:please )?(?:always|never|from now on(?!,? (?:i|we) (?:live|work)\b)|whenever"
+    r"|make sure (?:to|that)|every time)\b.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _QUESTION = re.compile(
@@ -309,7 +311,7 @@ def _parse_own(sentence: _Sentence, phrases: _Patterns) -> Routing | None:
             predicate = phrases.predicates.get(thing, "" if phrases.predicates else thing)
             fact = sentence.fact((sentence.speaker, predicate), match.span("value"), phrases.value_end)
             if fact and predicate and (sentence.corrects or _tells(predicate, fact.content)):
-                return None if _STATE.match(fact.content) else fact
+                return None if _STATE.match(fact.content) or _PASSES.search(fact.content) else fact
     return None
 
 
