@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from engrain.agent.agent import Agent
@@ -22,6 +23,7 @@ from engrain.agent.notes import Notes
 from engrain.agent.pools import Pools
 from engrain.agent.rules import Rules
 from engrain.agent.working import Working
+from engrain.errors import InvalidInput
 from engrain.service import Memory
 
 if TYPE_CHECKING:
@@ -80,6 +82,8 @@ class Async(Generic[_Wrapped]):
     __slots__ = ("wrapped",)
 
     def __init__(self, wrapped: _Wrapped) -> None:
+        if isinstance(wrapped, str | os.PathLike):
+            raise InvalidInput(f"an open memory is wrapped; to open one: await AsyncMemory.open({str(wrapped)!r:.200})")
         self.wrapped = wrapped
 
 

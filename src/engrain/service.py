@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib import import_module
 from operator import attrgetter
@@ -49,6 +49,14 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def _check_parts(store: object, clock: Clock) -> None:
+    if isinstance(store, str | os.PathLike):
+        raise InvalidInput(f"Memory(...) wires parts of your own; to open a location: Memory.open({str(store)!r:.200})")
+    now: Any = utc_now() if clock is utc_now else clock()
+    if not isinstance(now, datetime) or now.utcoffset() != timedelta(0):
+        raise InvalidInput(f"clock gave {now!r:.80}, which is no time in UTC; try lambda: datetime.now(UTC)")
+
+
 @instrument()
 class Memory(EventLog):
     """A long-term memory: owns the database, the engines and the background work. Thread-safe; close it when done."""
@@ -65,7 +73,12 @@ class Memory(EventLog):
         clock: Clock = utc_now,
         ids: Ids | None = None,
     ) -> None:
-        """Wire parts of your own; most callers use `Memory.open`."""
+        """Wire parts of your own; most callers use `Memory.open`.
+
+        Raises:
+            InvalidInput: a location in place of a store, or a clock that gives no aware time in UTC.
+        """
+        _check_parts(store, clock)
         from engrain.agent.wiring.assembly import assemble
         from engrain.agent.wiring.engines import Engines
         from engrain.config import load
@@ -114,7 +127,8 @@ class Memory(EventLog):
         (aware, UTC) and fresh ids; tests inject them.
 
         Raises:
-            InvalidInput: an unknown setting or engine, a file that is no TOML, or a location that is no path.
+            InvalidInput: an unknown setting or engine, a file that is no TOML, a location that is no path, or a clock
+                that gives no aware time in UTC.
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
             DatabaseUnreachable, Unauthenticated: the server cannot be reached, or refuses the key.
         """

@@ -3,11 +3,12 @@
 import itertools
 import json
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
+from engrain.aio import AsyncMemory
 from engrain.domain.ids import derived_id
 from tests.support.engines import HashEmbedder
 from tests.support.uncounted import uncounted
@@ -320,3 +321,15 @@ def test_the_agent_of_the_settings_speaks_where_none_is_named(path):
         assert (memory.agent().caller.agent, memory.agent().caller.tenant_id) == ("ana", "acme")
         with pytest.raises(InvalidInput, match="tenant is empty"):
             memory.agent(tenant="")
+
+
+@pytest.mark.parametrize("opened", [Memory, AsyncMemory])
+def test_a_location_is_opened_and_no_memory_by_itself(opened, path):
+    with pytest.raises(InvalidInput, match=r"Memory\.open\("):
+        opened(path)
+
+
+@pytest.mark.parametrize("now", [datetime(2026, 11, 21, 9), START.astimezone(timezone(timedelta(hours=-5))), 0])  # noqa: DTZ001
+def test_a_clock_gives_times_in_utc(path, now):
+    with pytest.raises(InvalidInput, match=r"clock gave .* no time in UTC"):
+        Memory.open(path, embedder="none", clock=lambda: now)
