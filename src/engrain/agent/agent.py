@@ -257,7 +257,8 @@ class Agent(Conversations):
     ) -> Fact:
         """Supersede an active fact by the same statement with other content.
 
-        Subject, predicate, entity, scope, category, permanence, importance and tags stay; the rest is new.
+        Subject, predicate, entity, scope, category, permanence, importance and tags stay; the rest is new. A fact whose
+        period is over, or has not begun, is put right in that period where none is given: what holds now stays.
 
         Raises:
             NotFound: this agent sees no such memory.

@@ -1,6 +1,6 @@
 """What was true at a time, by what is known now, beside what was believed at a time."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -42,6 +42,20 @@ def test_a_correction_that_is_dated_earlier_closes_the_old_period_there(aide, ti
     assert aide.get(before.id).valid_to == datetime(2026, 5, 10, tzinfo=UTC)
     assert contents(aide.facts("Robin", valid_at="2026-04-20")) == ["desk 2.07"]
     assert contents(aide.facts("Robin", valid_at="now")) == ["desk 3.01"]
+
+
+@pytest.mark.parametrize("start", ["2020-01-01", None])
+def test_a_correction_of_what_is_over_leaves_what_holds_now(aide, times, start):
+    aide.remember("Lisbon", subject="Ana", predicate="lives in", valid_from="2026-05-01")
+    before = aide.remember("Porto", subject="Ana", predicate="lives in", valid_from=start, valid_to="2026-05-01")
+    times.append(NOW + timedelta(hours=1))
+    corrected = aide.correct(before.id, "Braga")
+    assert (corrected.valid_from, corrected.valid_to) == (before.valid_from, before.valid_to)
+    assert contents(aide.facts("Ana")) == ["Lisbon"]
+    assert contents(aide.facts("Ana", valid_at="2021-01-01")) == (["Braga"] if start else [])
+    assert [fact.content for fact in aide.history(before.id)] == ["Lisbon", "Porto", "Braga"]
+    assert aide.correct(corrected.id, "Evora", valid_from="now").valid_to is None
+    assert contents(aide.facts("Ana")) == ["Evora"]
 
 
 def test_a_search_finds_what_was_true_at_a_time(aide):

@@ -221,16 +221,18 @@ def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str
     doc, old = locked[id_] if locked else (0, get_active_fact(work, id_))  # which says what became of it
     updates.check_change(work, old, says=True)
     new = replace(old, **changes)
-    is_upcoming = not old.has_begun(work.act.at)
-    if is_upcoming:  # it makes way before the new one is fitted in, in its time where that gives none
+    keeps_time = not old.has_begun(work.act.at)
+    if new.valid_from is None and new.valid_to is None and old.has_ended(work.act.at):
+        keeps_time, new = True, replace(new, valid_to=old.valid_to)
+    if keeps_time:  # it makes way before the new one is fitted in, in its time where that gives none
         new = replace(new, valid_from=new.valid_from or old.valid_from)
-        updates.close(work, doc, old, new)
+        updates.close(work, doc, old, new, was_never=True)
         updates.reopen(work, old)
     is_elsewhere = new.slot != old.slot  # one of many values
-    is_named = is_upcoming or is_elsewhere
+    is_named = keeps_time or is_elsewhere
     for stored in put_with_mentions(work, [replace(new, supersedes_id=id_) if is_named else new], mentioned):
         if isinstance(stored, Fact):
-            if is_upcoming:
+            if keeps_time:
                 updates.connect(work, stored, old, arrivals.superseding(work, stored, old))
             elif is_elsewhere:
                 arrivals.supersede_from(work, doc, old, stored)

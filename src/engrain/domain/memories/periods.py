@@ -33,6 +33,10 @@ class Dated(Lasting):
         """Time from which it is true; if unknown, the time it was stored."""
         return self.created_at if self.valid_from is None else self.valid_from
 
+    def has_ended(self, now: datetime) -> bool:
+        """True if its period is over."""
+        return self.valid_to is not None and self.valid_to <= now
+
     def has_begun(self, now: datetime) -> bool:
         """True unless its period begins later."""
         return self.valid_from is None or self.valid_from <= now

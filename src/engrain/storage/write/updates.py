@@ -102,10 +102,10 @@ def reopen(work: UnitOfWork, going: Fact, *, gone: Collection[str] = ()) -> None
             change_end(work, doc, fact, None, by=going)
 
 
-def close(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:
-    """End the interval of a fact where the new one begins; that of one which has not begun is empty."""
+def close(work: UnitOfWork, doc: int, old: Fact, new: Fact, *, was_never: bool = False) -> None:
+    """End the interval of a fact where the new one begins; it is empty if the fact has not begun, or never was true."""
     ends = old.valid_to or max(new.happened_at, old.happened_at)
-    ends = ends if old.has_begun(work.act.at) else old.happened_at
+    ends = ends if old.has_begun(work.act.at) and not was_never else old.happened_at
     closed = replace(old, validity="superseded", invalidated_at=work.act.at, valid_to=ends)
     update_row(work, "supersede_fact", old, valid_to=work.dialect.time(ends))
     take_out(work, doc, old)
