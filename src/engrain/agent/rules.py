@@ -40,6 +40,8 @@ class Rules(View):
     ) -> Rule:
         """Remember a rule: a candidate of confidence 0.5, until outcomes speak for or against it.
 
+        The same words again confirm the rule that has them in that scope, unless tags or metadata are new; it is
+        returned.
         Its `scope` is the agent's own unless another is given; acting for a user, its own of this user.
 
         Raises:

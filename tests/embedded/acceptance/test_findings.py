@@ -44,7 +44,8 @@ def plant(memory, clock):
         agent.remember("Porto", subject="ana", predicate="lives in", scope="aide").id,
     }
     planted["duplicate"] = {
-        agent.rules.add(text, scope="global").id for text in ("Ask before booking.", "ask before  BOOKING")
+        agent.rules.add(text, scope="global", tags=[tag]).id  # or the second would confirm the first
+        for text, tag in [("Ask before booking.", "travel"), ("ask before  BOOKING", "work")]
     }
     clock.pass_time(seconds=1)
     planted["near_duplicate"] = {agent.rules.add(TRAMS).id, agent.rules.add(f"{TRAMS} sharp").id}

@@ -189,7 +189,7 @@ def test_a_call_made_twice_with_one_key_is_made_once(agent, verb):
     before = agent.stats(), agent.events()
     assert CALLS[verb](agent, " The same thing\n", " call 7 ") == first
     assert (agent.stats(), agent.events()) == before
-    is_confirmed = verb == "remember"
+    is_confirmed = verb != "observe"
     assert (CALLS[verb](agent, "The same thing", "call 8").id == first.id) == is_confirmed
 
 

@@ -189,3 +189,19 @@ def test_the_turn_of_a_fact_is_linked_to_whom_it_names(location, clock):
         office = agent.entities.create("office@lund.example", "email")
         kept = agent.handle("I moved to Lund, write to office@lund.example.").kept
         assert ids(agent.entities.profile(office.id).episodes) == {kept.source_episode_id}
+
+
+def test_an_instruction_that_is_said_again_confirms_the_rule(opened):
+    agent = opened().agent("aide", user="ana")
+    first = agent.handle("Always answer in Portuguese.").kept
+    again = agent.handle("always answer in Portuguese").kept
+    assert (again.id, again.content) == (first.id, first.content)
+    assert again.last_confirmed_at > first.last_confirmed_at
+    tagged = agent.rules.add("Always answer in Portuguese.", tags=["language"])
+    others = [agent.rules.add("Never answer in Portuguese."), opened().agent("aide").rules.add(first.content)]
+    assert len({first.id, tagged.id, *(rule.id for rule in others)}) == 4
+    keyed = agent.rules.add("Always answer in Portuguese!", idempotency_key="k")
+    assert keyed.id == tagged.id == agent.rules.add("Always answer in Portuguese!", idempotency_key="k").id
+    agent.forget(tagged.id)
+    agent.forget(first.id)
+    assert agent.rules.add(first.content).id not in {first.id, tagged.id}

@@ -15,6 +15,7 @@ from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.errors import InvalidInput
+from engrain.storage import selection
 from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.selection import load_memories
 from engrain.storage.transaction import repeatable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import UnitOfWork
 
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
+_Learned = TypeVar("_Learned", bound="Fact | Rule")
 
 
 def default_subject(caller: Caller, *, scope: str, predicate: str, content: str) -> str:
@@ -72,15 +74,25 @@ def store_turn(parts: Parts, act: Act, turn: Episode, key: str | None) -> Episod
 
 
 def store_rule(parts: Parts, act: Act, rule: Rule, *, idempotency_key: str | None = None) -> Rule:
-    """Store a rule as `store_turn` does an episode."""
-    for stored in store_memories(parts, act, [rule]):
-        assert isinstance(stored, Rule)
-        return stored
-    return _stored_before(parts, act.caller, rule, idempotency_key)
+    """Store a rule as `store_turn` does an episode; where its scope has one of the same words, confirm that one.
+
+    Returns the rule as stored, or the one that was confirmed.
+    """
+    stored = parts.store.write(act, _store_or_confirm_rule, parts, rule, may_be_repeated=idempotency_key is not None)
+    parts.queue.announce()
+    return stored or _stored_before(parts, act.caller, rule, idempotency_key)
+
+
+@repeatable
+def _store_or_confirm_rule(work: UnitOfWork, parts: Parts, rule: Rule, *, may_be_repeated: bool) -> Rule | None:
+    """Store a rule, or confirm the one that says the same; None where the id is taken."""
+    confirmed = _confirm_same(work, rule, may_be_repeated=may_be_repeated)
+    stored = linking.put(work, parts, [rule]) if confirmed is None else [confirmed]
+    return next((memory for memory in stored if isinstance(memory, Rule)), None)
 
 
 def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | None = None) -> Fact:
-    """Store a fact as `store_rule` does a rule; where its slot has one that says the same, confirm and return that one.
+    """Store a fact as `store_turn` does an episode; where its slot has one that says the same, confirm that one.
 
     It says the same where content, period and permanence are alike, and tags and metadata are nothing new.
     """
@@ -121,30 +133,59 @@ def _store_or_confirm(work: UnitOfWork, parts: Parts, fact: Fact, *, may_be_repe
     return next((memory for memory in stored if isinstance(memory, Fact)), None)
 
 
-def _confirm_same(work: UnitOfWork, fact: Fact, *, may_be_repeated: bool) -> Fact | None:
-    """Confirm the fact in the slot of a new one that says nothing new; None where there is none."""
-    if work.one("has_memory", tenant_id=work.tenant_id, id=fact.id) is not None:
+def _confirm_same(work: UnitOfWork, new: _Learned, *, may_be_repeated: bool) -> _Learned | None:
+    """Confirm the fact or rule beside which a new one says nothing new; None where there is none."""
+    if work.one("has_memory", tenant_id=work.tenant_id, id=new.id) is not None:
         return None
     if may_be_repeated:
-        earlier = changes.load_changed(work, fact.id)
+        earlier = changes.load_changed(work, new.id)
         if earlier is not None:
-            return earlier if isinstance(earlier, Fact) else None
-    work.backend.lock(work, (), [fact])
-    holders = arrivals.find_slot_holders(work, fact)
-    if len(holders) != 1 or not _adds_nothing(fact, holders[0][1]):
+            return earlier if isinstance(earlier, type(new)) else None
+    known = _find_same(work, new)
+    if known is None:
         return None
-    known = holders[0][1]
-    sources = [] if fact.source_episode_id is None else updates.lock_visible(work, [fact.source_episode_id])
-    if fact.source_episode_id is not None and not any(isinstance(source, Episode) for _, source in sources):
+    sources = [] if new.source_episode_id is None else updates.lock_visible(work, [new.source_episode_id])
+    if new.source_episode_id is not None and not any(isinstance(source, Episode) for _, source in sources):
         return None
     locked = updates.lock_one(work, known.id)
     if locked is None or not locked[1].is_active(work.act.at):
         return None
-    confirmed = changes.confirm(work, known.id, event_id=fact.id)
+    confirmed = changes.confirm(work, known.id, event_id=new.id)
     for _, source in sources:
         link = Link(source_id=known.id, target_id=source.id, relation="derived_from", created_at=work.act.at)
         updates.add_link(work, known, source, link)
-    return confirmed if isinstance(confirmed, Fact) else None
+    return confirmed if isinstance(confirmed, type(new)) else None
+
+
+def _find_same(work: UnitOfWork, new: Fact | Rule) -> Fact | Rule | None:
+    """Find the fact of its slot, or the rule, that says all a new one says."""
+    if isinstance(new, Rule):
+        return _find_same_rule(work, new)
+    work.backend.lock(work, (), [new])
+    holders = arrivals.find_slot_holders(work, new)
+    return holders[0][1] if len(holders) == 1 and _adds_nothing(new, holders[0][1]) else None
+
+
+def _find_same_rule(work: UnitOfWork, rule: Rule) -> Rule | None:
+    """Find the newest live rule of the same words in the scope of a new one, which has no more to it."""
+    size = len(rule.content)
+    for _, known in selection.select(
+        work,
+        "rule",
+        "tenant_id = :tenant_id AND scope = :scope AND length(content) BETWEEN :shortest AND :longest",
+        {"tenant_id": rule.tenant_id, "scope": rule.scope, "shortest": size - 3, "longest": size + 3},
+        order="ORDER BY created_at DESC, id DESC",
+    ):
+        if (
+            isinstance(known, Rule)
+            and known.is_live(work.act.at)
+            and value_key(rule.content) == value_key(known.content)
+            and rule.trust == known.trust
+            and set(rule.tags) <= set(known.tags)
+            and rule.metadata.items() <= known.metadata.items()
+        ):
+            return known
+    return None
 
 
 def _adds_nothing(new: Fact, known: Fact) -> bool:
