@@ -176,7 +176,7 @@ class Context(Section):
         default=0.05,
         ge=0,
         le=1,
-        description="Evidence score below which a block holds a profile alone",
+        description="Evidence score below which a block holds a profile and standing rules alone",
     )
     profile_share: float = setting(
         default=0.2, ge=0, le=1, description="Share of the budget that such a block may fill"

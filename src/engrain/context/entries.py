@@ -38,13 +38,14 @@ _SHORT = 100  # characters: the length from which on a memory is priced
 class BlockSources:
     """Memories that a block is made of: hits of the query, recent episodes (newest first), the latest reflection.
 
-    `profile` holds the user's standing facts, for a query that hardly anything answers; `share` is what may be filled
-    of the budget.
+    `profile` holds the user's standing facts, for a query that hardly anything answers; `rules` those that stand
+    whatever is asked; `share` is what may be filled of the budget.
     """
 
     share: float = 1.0
 
     profile: Sequence[Fact] = ()
+    rules: Sequence[Rule] = ()
     hits: Sequence[Hit] = ()
     recent: Sequence[Episode] = ()
     reflection: Fact | None = None
@@ -91,7 +92,8 @@ def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) ->
     hits = _with_recent(sources.hits, recent)
     values = _values(hits, recipe)
     scores = {hit.memory.id: hit.score for hit in hits}
-    memories = [hit.memory for hit in hits if not _is_reflection(hit.memory)]
+    standing = (rule for rule in sources.rules if rule.id not in values)
+    memories = [*(hit.memory for hit in hits if not _is_reflection(hit.memory)), *standing]
     by_section: Mapping[SectionName, Sequence[MemoryRecord]] = {
         **{
             section: sorted(
@@ -113,7 +115,7 @@ def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) ->
             recipe,
             options,
             position=position,
-            value=values[memory.id] if section in _BY_QUERY else None,
+            value=values.get(memory.id) if section in _BY_QUERY else None,
             repeats=repeats.get(memory.id),
         )
         for position, (section, memory) in enumerate(placed)
@@ -226,7 +228,7 @@ def _rank(
         case Fact():
             return 1, 0.0, *break_tie(memory)
         case Rule():
-            return _MATURITY[memory.maturity], -scores[memory.id], *break_tie(memory)
+            return _MATURITY[memory.maturity], -scores.get(memory.id, 0.0), *break_tie(memory)
         case _:
             return 0, -values[memory.id], *break_tie(memory)
 

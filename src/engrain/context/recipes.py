@@ -45,7 +45,7 @@ class Recipe:
         length_price: what a memory has to be better by, as a share of the best score, for each time it is twice as long
             as 100 characters.
         style: plain lines, or lines with the confidence of facts and the maturity of rules.
-        has_floor: with too little evidence it holds the user's profile alone.
+        has_floor: with too little evidence it holds the user's profile and standing rules alone.
     """
 
     name: str

@@ -121,6 +121,14 @@ def test_the_session_going_on_is_left_out_of_what_was_said_and_of_what_is_recent
     assert [item.id for item in block.memories] == [other.id]
 
 
+def test_a_rule_of_the_session_going_on_stands_once_outcomes_have_judged_it(aide):
+    rule = aide.rules.add("Take the tram", source_episode_id=aide.observe("The tram was fast").id)
+    assert aide.context("tram").memories == ()
+    for _ in range(3):
+        aide.rules.mark_harmful(rule.id, reason="it was late")
+    assert [item.id for item in aide.context("tram").memories] == [rule.id]
+
+
 def test_a_block_of_tags_holds_nothing_without_them(memory, aide):
     """Not the newest turn, the profile or the reflection either: a project's block is the project's alone."""
     other = memory.agent("aide", session="monday")

@@ -93,3 +93,37 @@ def test_small_talk_that_was_stored_is_no_hit_and_takes_no_room(aide):
     text = aide.context("What did Ana say about the zoo?").text
     assert said.content in text
     assert "lovely" not in text
+
+
+INSTRUCTIONS = ["Always answer in Portuguese.", "Never mention peanuts."]
+
+
+@pytest.mark.parametrize("query", ["hello", MONGOLIA, "Which tram was late?"])
+def test_rules_without_a_condition_stand_whatever_is_asked(memory, query):
+    told = memory.agent("aide", session="told")
+    for words in (*INSTRUCTIONS, "Whenever the market is closed, take the tram."):
+        told.handle(words)
+    for number in range(200):
+        told.hooks.message(f"The tram number {number} was late again.", speaker="Ana")
+    block = memory.agent("aide", session="now").context(query, budget_tokens=300)
+    lines = next(section.lines for section in block.sections if section.name == "rules")
+    assert {f"- {words}" for words in INSTRUCTIONS} <= set(lines)
+    assert len(lines) == len(INSTRUCTIONS) or query == "Which tram was late?"
+    assert block.tokens <= 300
+
+
+def test_no_other_rule_stands_without_being_asked_for(memory):
+    told = memory.agent("aide", session="told")
+    learned = told.observe("The milk was sour.")
+    proved = told.rules.add("Buy fresh milk.", source_episode_id=learned.id)
+    told.rules.add("Smell the milk.", source_episode_id=learned.id)
+    told.rules.add("Trust the label.", metadata={"trust": "tool"})
+    harmful = told.rules.add("Drink it warm.")
+    asks = memory.agent("aide", session="now")
+    assert asks.context("hello").text == "## Rules\n- Drink it warm."
+    for _ in range(3):
+        told.rules.mark_harmful(harmful.id, reason="it was sour")
+    for _ in range(5):
+        told.rules.mark_helpful(proved.id)
+    assert asks.context("hello").text == "## Rules\n- Buy fresh milk."
+    assert asks.context("hello", tags=["shopping"]).text == ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from engrain import engines
-from engrain.agent.reads.profiles import load_profile
+from engrain.agent.reads.profiles import load_profile, load_standing_rules
 from engrain.agent.reads.search import count_references, search_and_read
 from engrain.agent.wiring.arguments import SearchTimes, find_preset, parse_trust
 from engrain.agent.writes.fail_open import recent_turns
@@ -27,7 +27,7 @@ from engrain.context.recipes import MOST_RECENT
 from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import RecentTurns
-from engrain.domain.records import Episode, Fact, Hit
+from engrain.domain.records import Episode, Fact, Hit, Rule
 from engrain.domain.requests import Request
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
@@ -181,7 +181,7 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
 
     Of the caller's session the turns before the number `from_turn` count, none where that is at most 1.
     All is of one state, except for the reflection, which is cached. With too little evidence for a recipe that has a
-    floor the user's standing facts take the place of the hits and the reflection, in a small share of the budget; a
+    floor the user's standing facts and rules take the place of the hits and the reflection, in a small share of it; a
     query about the user, or somebody who speaks in this memory, keeps its hits there but for questions, as other words
     may answer it.
     """
@@ -208,13 +208,15 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
         recent = [memory for memory in newest if isinstance(memory, Episode)]
         live = [hit for hit in answer if request.times.asks_past or _is_superseded(hit) or hit.memory.is_active(now)]
         hits = _without_session(snapshot, caller.session, live, from_turn=from_turn)
+        has_rules = recipe.has("rules") and not request.times.asks_past
+        rules = load_standing_rules(snapshot, searched, now) if has_rules else []
         if not recipe.has_floor or _has_evidence(answer, chosen.min_evidence):
-            return BlockSources(hits=hits, recent=recent, reflection=reflection)
+            return BlockSources(rules=rules, hits=hits, recent=recent, reflection=reflection)
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
         profile = load_profile(snapshot, now) if has_profile else ()
         stated = [hit for hit in hits if is_statement(hit.memory, request.query)]
         own = stated if _is_about_people(snapshot, request.query) else ()
-        return BlockSources(share=chosen.profile_share, profile=profile, hits=own, recent=recent)
+        return BlockSources(share=chosen.profile_share, profile=profile, rules=rules, hits=own, recent=recent)
 
     question = SearchQuery(
         text=request.query,
@@ -253,8 +255,12 @@ def _is_superseded(hit: Hit) -> bool:
 
 
 def _without_session(snapshot: Snapshot, session: str | None, hits: Sequence[Hit], *, from_turn: int) -> Sequence[Hit]:
-    """Return the hits that were not learned in a session from a turn on, as far as their source says."""
-    sources = {hit.memory.id: source for hit in hits if (source := source_of(hit.memory))}
+    """Return the hits that were not learned in a session from a turn on, as far as their source says.
+
+    A rule that outcomes have judged says more than its turn, and stays.
+    """
+    fresh = [hit.memory for hit in hits if not isinstance(hit.memory, Rule) or hit.memory.maturity == "candidate"]
+    sources = {memory.id: source for memory in fresh if (source := source_of(memory))}
     if session is None or not sources:
         return hits
     episodes = load_memories(snapshot, list(dict.fromkeys(sources.values())))

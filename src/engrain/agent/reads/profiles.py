@@ -1,4 +1,4 @@
-"""Profile of the user: facts about them, of which a block holds the standing ones where nothing answers a prompt."""
+"""Profile of the user and standing rules: what a block holds whatever is asked."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
-from engrain.domain.records import REFLECTION, SUMMARY, Fact
+from engrain.domain.records import REFLECTION, SUMMARY, Fact, Rule
 from engrain.domain.requests import Request
+from engrain.domain.rules.standing import is_standing
 from engrain.storage.search.history import count_confirmations
 from engrain.storage.search.matching import list_speakers
 from engrain.storage.search.recency import load_newest
@@ -19,7 +20,22 @@ if TYPE_CHECKING:
 
 _USER = ("user", "User")
 _DERIVED = (REFLECTION, SUMMARY)
-_MOST = 200  # facts are looked at, the newest; far fewer fit
+_MOST = 200  # facts or rules are looked at, the newest; far fewer fit
+_MOST_RULES = 10
+
+
+def load_standing_rules(snapshot: Snapshot, narrowed: Filter, now: datetime) -> list[Rule]:
+    """Load at most ten standing rules that match: those that have proved themselves first, then the newest.
+
+    Rules that only tools or assistants have said do not stand.
+    """
+    trust = tuple(level for level in levels_from("import") if not narrowed.trust or level in narrowed.trust)
+    if not trust:
+        return []
+    matching = Filter(kinds=("rule",), tags=narrowed.tags, trust=trust)
+    newest = load_newest(snapshot, Request(caller=snapshot.caller, filter=matching, now=now), _MOST)
+    rules = [rule for rule in newest if isinstance(rule, Rule) and is_standing(rule)]
+    return sorted(rules, key=lambda rule: ("proven", "established", "candidate").index(rule.maturity))[:_MOST_RULES]
 
 
 def load_profile(snapshot: Snapshot, now: datetime, *, standing: bool = True) -> list[Fact]:
