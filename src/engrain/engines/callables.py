@@ -37,7 +37,12 @@ class CallableEmbedder:
     """
 
     def __init__(self, embed: Callable[[list[str]], Any], *, name: str, dims: int) -> None:
-        """Call `embed` for vectors; another `name` (such as "mine:v2") says that they are not comparable any more."""
+        """Call `embed` for vectors; another `name` (such as "mine:v2") says that they are not comparable any more.
+
+        Raises:
+            InvalidInput: it is no function, or one that has to be awaited.
+        """
+        _check_function(embed, "an embedder")
         self.name = name
         self.dims = dims
         self._embed = embed
@@ -59,7 +64,12 @@ class CallableReranker:
     """
 
     def __init__(self, rerank: Callable[[str, list[str]], Sequence[Any]], *, name: str) -> None:
-        """Call `rerank`; `name` stands in explanations."""
+        """Call `rerank`; `name` stands in explanations.
+
+        Raises:
+            InvalidInput: it is no function, or one that has to be awaited.
+        """
+        _check_function(rerank, "a reranker")
         self.name = name
         self._rerank = rerank
 
@@ -125,7 +135,12 @@ class CallableNames:
     """
 
     def __init__(self, find: Callable[[str], Any], *, name: str) -> None:
-        """Call `find`; `name` is recorded beside its names."""
+        """Call `find`; `name` is recorded beside its names.
+
+        Raises:
+            InvalidInput: it is no function, or one that has to be awaited.
+        """
+        _check_function(find, "a name finder")
         self.name = name
         self._find = find
 
@@ -171,10 +186,14 @@ class CallableNames:
             start = text.find(name, end)
 
 
-def _takes_parts(complete: object) -> bool:
+def _check_function(function: object, whose: str) -> None:
+    if not callable(function) or inspect.iscoroutinefunction(function):
+        raise InvalidInput(f"{whose}'s function must be called, not awaited; {function!r:.80} cannot be")
+
+
+def _takes_parts(complete: Callable[..., Any]) -> bool:
     """True if a function takes two texts in place of a prompt."""
-    if not callable(complete) or inspect.iscoroutinefunction(complete):
-        raise InvalidInput(f"an LLM's function must be called, not awaited; {complete!r:.80} cannot be")
+    _check_function(complete, "an LLM")
     try:
         parameters = inspect.signature(complete).parameters.values()
     except (TypeError, ValueError):  # builtins have no signature

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engrain import InvalidInput, Memory
-from engrain.engines import CallableEmbedder
+from engrain.engines import CallableEmbedder, CallableNames, CallableReranker
 from engrain.errors import EngineUnavailable
 from tests.support.models import numbers
 
@@ -45,3 +45,15 @@ def test_what_is_no_vector_for_each_text_is_refused(made):
 def test_a_bare_function_is_refused_with_what_to_do():
     with pytest.raises(InvalidInput, match=r"engrain\.engines\.CallableEmbedder makes one of a function"):
         Memory.open(":memory:", embedder=vectors)
+
+
+async def awaited(*_):
+    return []
+
+
+@pytest.mark.parametrize("engine", [CallableEmbedder, CallableReranker, CallableNames])
+@pytest.mark.parametrize("function", [awaited, "a name"])
+def test_what_cannot_be_called_is_refused_at_once(engine, function):
+    more = {"dims": 4} if engine is CallableEmbedder else {}
+    with pytest.raises(InvalidInput, match="must be called, not awaited"):
+        engine(function, name="mine:v1", **more)
