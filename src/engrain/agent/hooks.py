@@ -19,11 +19,13 @@ from engrain.domain.faults import describe_fault
 from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open
 from engrain.domain.records import Degraded
 from engrain.domain.requests import make_act
+from engrain.errors import InvalidInput
 from engrain.storage.runs.claims import list_pending_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from engrain.domain.records import Caller
     from engrain.verbs import words
 
 _LOG = logging.getLogger(__name__)
@@ -118,7 +120,7 @@ class Hooks(View):
             InvalidInput: the agent's view has no session, or the limit lies outside 0-1000.
         """
         parts, caller = self._parts(), self._caller
-        session, most = checks.name(caller.session, name="session"), checks.count(limit, name="limit")
+        session, most = _session_of(caller), checks.count(limit, name="limit")
         return fail_open.recent_turns(parts, caller, session, most)
 
     def session_end(self) -> SessionEnd:
@@ -131,7 +133,7 @@ class Hooks(View):
             InvalidInput: the agent's view has no session.
         """
         parts, caller = self._parts(), self._caller
-        session = checks.name(caller.session, name="session")
+        session = _session_of(caller)
         late = fail_open.drain(parts)
         waiting = _open(
             lambda: parts.store.read(caller, list_pending_sessions, parts.clock()), counted="session_ends_degraded"
@@ -141,6 +143,12 @@ class Hooks(View):
         pending = next((one.episodes for one in waiting if one.session == session), 0)
         is_handed_over = pending > 0 and consolidate_after_end(parts, caller, session)
         return SessionEnd(session=session, pending=pending, is_handed_over=is_handed_over, degraded=late)
+
+
+def _session_of(caller: Caller) -> str:
+    if caller.session is None:
+        raise InvalidInput(f"agent {caller.agent!r:.80} is in no session; name one: memory.agent(..., session=...)")
+    return caller.session
 
 
 def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | Degraded:

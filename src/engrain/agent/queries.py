@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.arguments import (
+    check_reading,
     find_preset,
     parse_limit,
     parse_point,
@@ -126,7 +127,7 @@ class Queries(View):
 
         def check(snapshot: Snapshot) -> None:
             if scope is not None:
-                checks.choice(scope, snapshot.caller.scopes, name="scope")
+                check_reading(snapshot.caller, scope)
 
         is_counted = checks.flag(count_references, name="count_references")
         answer = (search_counted if is_counted else search)(parts, self._caller, search_query, narrowed, check=check)
@@ -496,5 +497,4 @@ class Queries(View):
 def _count_memories(snapshot: Snapshot, now: datetime, scope: str | None) -> Stats:
     from engrain.storage.reports.stats import count_memories
 
-    narrowed = None if scope is None else checks.choice(scope, snapshot.caller.scopes, name="scope")
-    return count_memories(snapshot, now, scope=narrowed)
+    return count_memories(snapshot, now, scope=None if scope is None else check_reading(snapshot.caller, scope))

@@ -200,3 +200,9 @@ def test_a_message_that_begins_a_session_has_the_earlier_ones_consolidated(path)
         memory.agent("assistant", session="tuesday").hooks.message("Good morning.")
         memory.parts.learner.wait()
         assert memory.agent("assistant").consolidation.is_session_consolidated("monday")
+
+
+@pytest.mark.parametrize("verb", ["recent", "session_end"])
+def test_a_hook_of_a_session_says_how_to_be_in_one(memory, verb):
+    with pytest.raises(InvalidInput, match=r"is in no session; name one: memory\.agent"):
+        getattr(memory.agent("aide").hooks, verb)()

@@ -83,6 +83,16 @@ def test_what_a_user_says_of_themselves_is_of_that_user(memory, ana):
     }
 
 
+def test_what_every_agent_sees_of_a_user_is_read_by_the_name_it_is_written_by(memory, ana, bob):
+    shared = ana.remember("allergic to nuts", scope="user")
+    ana.remember("afraid of dogs")
+    found = ana.recall("allergic afraid", scope="user", preset="keyword")
+    assert [hit.memory.id for hit in found] == [shared.id]
+    assert (ana.stats(scope="user").facts.active, bob.stats(scope="user").facts.active) == (1, 0)
+    with pytest.raises(InvalidInput, match="scope 'user' is unknown"):
+        memory.agent("aide").recall("allergic", scope="user")
+
+
 @pytest.mark.parametrize(("one", "another"), [("ana", "ana/assistant"), ("a%2Fb", "a/b"), ("ana", "Ana")])
 def test_users_whose_names_look_alike_are_apart(memory, one, another):
     for user in (one, another):

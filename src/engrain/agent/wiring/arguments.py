@@ -187,6 +187,17 @@ def parse_reading(caller: Caller, value: object, *, name: str = "scope") -> tupl
     return tuple(dict.fromkeys((GLOBAL_SCOPE, *named, caller.shared_scope, parse_scope(caller, scope, name=name))))
 
 
+def check_reading(caller: Caller, scope: str) -> str:
+    """Return a scope to read in as rows name it, once it is one that the caller sees, its pools known.
+
+    Raises:
+        InvalidInput: it is none of those.
+    """
+    if scope == USER_SCOPE and caller.user is not None:
+        return caller.shared_scope
+    return checks.choice(scope, caller.scopes, name="scope")
+
+
 def parse_limit(parts: Parts, limit: int | None) -> int:
     """Return the number of results to give, None for the settings' number.
 
