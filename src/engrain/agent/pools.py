@@ -92,7 +92,7 @@ class Pools(View):
 
         Raises:
             NotFound: this agent is in no such pool.
-            InvalidInput: it holds memories, live or not: `erase` them first.
+            InvalidInput: it holds memories of any user, live or not: `erase` them first.
         """
         named = checks.name(name, name="pool")
         parts = self._parts()

@@ -820,12 +820,12 @@ DELETE FROM pool_members WHERE tenant_id = :tenant_id AND pool = :pool;
 -- Remove a pool without members
 DELETE FROM pools WHERE tenant_id = :tenant_id AND name = :pool;
 
--- count_in_scope --
--- Count the memories of a scope, live or not
+-- count_in_scopes --
+-- Count the memories of some scopes, live or not
 SELECT
-    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope)
-    + (SELECT count(*) FROM facts WHERE tenant_id = :tenant_id AND scope = :scope)
-    + (SELECT count(*) FROM rules WHERE tenant_id = :tenant_id AND scope = :scope);
+    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND scope IN :scopes)
+    + (SELECT count(*) FROM facts WHERE tenant_id = :tenant_id AND scope IN :scopes)
+    + (SELECT count(*) FROM rules WHERE tenant_id = :tenant_id AND scope IN :scopes);
 
 -- agents --
 -- List the agents with a scope of their own or in a pool

@@ -6,10 +6,11 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain.access.pools import Pool
+from engrain.domain.access.scopes import user_scope
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
-from tests.support.sample_records import NOON, fact, request
+from tests.support.sample_records import NOON, episode, fact, request, rule
 from tests.support.store_samples import put
 
 ANA, BEN, CAL = (Caller(agent=name) for name in ("ana", "ben", "cal"))
@@ -80,6 +81,37 @@ def test_the_last_member_stays_and_what_holds_something_is_not_deleted(store):
     assert store.delete_pool(by(ANA), "team") is True
     assert store.pools_of(ANA) == ()
     assert store.create_pool(by(BEN), "team", [], {}).members == ("ben",)
+
+
+@pytest.mark.parametrize("user", ["cal", "a/b", "50%", "%2F"])
+@pytest.mark.parametrize("make", [episode, fact, rule])
+def test_a_pool_that_holds_something_of_any_user_is_not_deleted(store, make, user):
+    store.create_pool(by(ANA), "team", ["ben"], {})
+    users = replace(ANA, user=user, pools=("team",))
+    held = make(scope=user_scope(user, "pool:team"))
+    put(store, [held], by=users)
+    for caller in (ANA, BEN, replace(BEN, user="dot")):
+        with pytest.raises(InvalidInput, match="holds 1 memories, live or not, of all users together"):
+            store.delete_pool(by(caller), "team")
+    assert store.pools_of(ANA) == ("team",)
+    store.erase(by(users), [held.id])
+    assert store.delete_pool(by(BEN), "team") is True
+
+
+def test_a_pool_holds_nothing_that_is_another_pools_or_an_agents(store):
+    for name in ("team", "a/pool:team"):
+        store.create_pool(by(ANA), name, [], {})
+    scopes = {"a": "user:cal/pool:a/pool:team", "b": "user:cal/ana", "c": "user:cal"}
+    put(
+        store,
+        [fact(subject, subject=subject, scope=scope) for subject, scope in scopes.items()],
+        by=replace(ANA, user="cal", pools=("a/pool:team",)),
+    )
+    odd = Caller(agent="user/pool:team")
+    put(store, [fact(agent=odd.agent, scope=odd.agent)], by=odd)
+    assert store.delete_pool(by(ANA), "team") is True
+    with pytest.raises(InvalidInput, match="holds 1 memories"):
+        store.delete_pool(by(ANA), "a/pool:team")
 
 
 WRITING = {

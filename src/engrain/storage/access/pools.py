@@ -8,6 +8,7 @@ from engrain.domain import events
 from engrain.domain.access.pools import Pool, pool_scope
 from engrain.errors import InvalidInput
 from engrain.storage.access import membership
+from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,17 +67,22 @@ def leave_pool(work: UnitOfWork, name: str, member: str) -> Pool | None:
     return _load_pool(work, name)
 
 
+@for_every_user  # whoever makes a pool of this name anew would see what is left of any of them
 def delete_pool(work: UnitOfWork, name: str) -> bool:
     """Delete a pool without memories; False if the acting agent is in no such pool.
 
     Raises:
-        InvalidInput: it has memories, live or not; nothing was written.
+        InvalidInput: it has memories of any user, live or not; nothing was written.
     """
     if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return False
-    [(count,)] = work.rows("count_in_scope", tenant_id=work.tenant_id, scope=pool_scope(name))
+    scopes = [scope for (scope,) in work.rows("scopes_of_pool", tenant_id=work.tenant_id, scope=pool_scope(name))]
+    [(count,)] = work.rows("count_in_scopes", tenant_id=work.tenant_id, scopes=work.dialect.listed(scopes))
     if count:
-        raise InvalidInput(f"pool {name!r:.80} holds {count:,} memories, live or not; erase them first")
+        raise InvalidInput(
+            f"pool {name!r:.80} holds {count:,} memories, live or not, of all users together; erase them first, "
+            "those of a user as an agent that acts for the user"
+        )
     work.record(events.pool_changed(work.act, "pool_deleted", name, work.ids, members=[]))
     work.run("remove_members", tenant_id=work.tenant_id, pool=name)
     work.run("remove_pool", tenant_id=work.tenant_id, pool=name)

@@ -100,6 +100,12 @@ SELECT namespace, memories, has_words FROM namespaces WHERE tenant_id = :tenant_
 -- List the scopes of a user's memories
 SELECT DISTINCT scope FROM namespaces WHERE tenant_id = :tenant_id AND user_id = :user_id;
 
+-- scopes_of_pool --
+-- List the scopes of a pool's memories, given that of no user
+SELECT DISTINCT scope FROM namespaces
+WHERE tenant_id = :tenant_id
+    AND scope IN (:scope, 'user:' || replace(replace(user_id, '%', '%25'), '/', '%2F') || '/' || :scope);
+
 -- tenants --
 -- List tenants that have memories, or items that expire
 SELECT tenant_id FROM namespaces UNION

@@ -316,6 +316,15 @@ SELECT scope FROM episodes
 WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled') AND +tenant_id = :tenant_id
     AND user_id = :user_id;
 
+-- scopes_of_pool --
+-- List the scopes of a pool's memories, given that of no user; what is not indexed has no namespace yet
+SELECT scope FROM (
+    SELECT scope, user_id FROM namespaces WHERE tenant_id = :tenant_id UNION
+    SELECT scope, user_id FROM episodes
+    WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled') AND +tenant_id = :tenant_id
+)
+WHERE scope IN (:scope, 'user:' || replace(replace(user_id, '%', '%25'), '/', '%2F') || '/' || :scope);
+
 -- unindexed_docs --
 -- List the oldest docs that are not indexed
 SELECT doc FROM (
