@@ -53,7 +53,8 @@ class Pools(View):
         `remember` and `rules.add` write to it with `scope="pool:<name>"`; `recall` finds its memories with all others.
 
         Raises:
-            InvalidInput: an empty name, one that is taken, or a member that is a scope's name; nothing was written.
+            InvalidInput: an empty name, one that is taken, a member that is a scope's name, or this agent is bound to
+                its user; nothing was written.
         """
         parts = self._parts()
         named = checks.name(name, name="pool")
@@ -70,7 +71,7 @@ class Pools(View):
 
         Raises:
             NotFound: this agent is in no such pool.
-            InvalidInput: the member is a scope's name.
+            InvalidInput: the member is a scope's name, or this agent is bound to its user.
         """
         named, joined = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
@@ -81,7 +82,7 @@ class Pools(View):
 
         Raises:
             NotFound: this agent is in no such pool.
-            InvalidInput: no member would be left; nothing was written.
+            InvalidInput: no member would be left, or this agent is bound to its user; nothing was written.
         """
         named, left = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
@@ -92,7 +93,8 @@ class Pools(View):
 
         Raises:
             NotFound: this agent is in no such pool.
-            InvalidInput: it holds memories of any user, live or not: `erase` them first.
+            InvalidInput: it holds memories of any user, live or not: `erase` them first. Or this agent is bound to its
+                user.
         """
         named = checks.name(name, name="pool")
         parts = self._parts()

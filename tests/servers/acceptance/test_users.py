@@ -166,6 +166,24 @@ def test_one_bound_to_a_user_changes_nothing_that_others_see(memory):
         memory.agent("assistant", is_user_bound=True)
 
 
+def test_one_bound_to_a_user_makes_changes_and_deletes_no_pool(memory, ana):
+    ana.pools.create("team", ["billing"])
+    pools = memory.agent("assistant", user="bob", is_user_bound=True).pools
+    before = ana.pools.list(), ana.events()
+    for change in (
+        lambda: pools.create("other", metadata={"about": "me"}),
+        lambda: pools.create("team"),
+        lambda: pools.add("team", "spy"),
+        lambda: pools.add("nowhere", "spy"),
+        lambda: pools.remove("team", "billing"),
+        lambda: pools.delete("team"),
+    ):
+        with pytest.raises(InvalidInput, match="everybody's, and this caller is bound to user 'bob'"):
+            change()
+    assert (ana.pools.list(), ana.events()) == before
+    assert pools.list() == before[0]
+
+
 def test_a_pool_holds_what_is_of_a_user_for_that_user(memory, ana, bob):
     ana.pools.create("team", ["billing"])
     ana.remember("gold", subject="user", predicate="plan", scope="pool:team")

@@ -64,6 +64,26 @@ def test_a_key_of_a_user_writes_nothing_that_others_see(served):
     assert set(facts(served)) >= {"Berlin"}
 
 
+def test_a_key_of_a_user_makes_changes_and_deletes_no_pool(served):
+    named = {"name": "team"}
+    assert ask(served, "POST", "/v1/pools", {**named, "members": ["billing"]}).status == 201
+    said = {"content": "gold", "subject": "user", "predicate": "plan", "scope": "pool:team"}
+    assert ask(served, "POST", "/v1/facts", said, key="anas").json["scope"] == "user:ana/pool:team"
+    for path, body in (
+        ("/v1/pools", {"name": "other"}),
+        ("/v1/pools/add", {**named, "member": "spy"}),
+        ("/v1/pools/remove", {**named, "member": "billing"}),
+        ("/v1/pools/delete", named),
+    ):
+        refused = ask(served, "POST", path, body, key="anas")
+        assert (refused.status, refused.json["code"]) == (422, "invalid_input"), path
+        assert "bound to user 'ana'" in refused.json["detail"]
+    [pool] = ask(served, "GET", "/v1/pools").json["items"]
+    assert pool["members"] == ["assistant", "billing"]
+    kept = ask(served, "POST", "/v1/pools/delete", named, Engrain_User="bob")
+    assert (kept.status, "holds 1 memories" in kept.json["detail"]) == (422, True)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
@@ -104,6 +124,7 @@ def test_tools_of_a_users_key_act_for_that_user(served):
     assert "Berlin" in call("recall", {"query": "Berlin tea"}, "anybody")
     assert "tea" in call("recall", {"query": "tea likes"}, "anas")
     assert '"tea"' not in call("recall", {"query": "tea likes"}, "anybody")
+    assert "bound to user 'ana'" in call("pools_create", {"name": "mine"}, "anas")
 
 
 def test_the_command_line_acts_for_a_user(cli):

@@ -25,8 +25,9 @@ def create_pool(work: UnitOfWork, name: str, members: Sequence[str], metadata: M
     """Create a pool of the acting agent and `members`.
 
     Raises:
-        InvalidInput: the tenant has a pool of this name; nothing was written.
+        InvalidInput: the tenant has a pool of this name, or the caller is bound to a user; nothing was written.
     """
+    _check_unbound(work, name)
     made = work.one("add_pool", tenant_id=work.tenant_id, name=name, at=work.at, metadata=work.dialect.json(metadata))
     if made is None:
         raise InvalidInput(f"the name {name!r:.80} is taken by another pool; choose another")
@@ -38,7 +39,12 @@ def create_pool(work: UnitOfWork, name: str, members: Sequence[str], metadata: M
 
 
 def join_pool(work: UnitOfWork, name: str, member: str) -> Pool | None:
-    """Add a member, who may be in the pool already; None if the acting agent is in no such pool."""
+    """Add a member, who may be in the pool already; None if the acting agent is in no such pool.
+
+    Raises:
+        InvalidInput: the caller is bound to a user; nothing was written.
+    """
+    _check_unbound(work, name)
     if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return None
     if work.one("add_member", tenant_id=work.tenant_id, pool=name, agent=member, at=work.at) is not None:
@@ -50,8 +56,9 @@ def leave_pool(work: UnitOfWork, name: str, member: str) -> Pool | None:
     """Remove a member, who may have left already; None if the acting agent is in no such pool.
 
     Raises:
-        InvalidInput: it is the last member; nothing was written.
+        InvalidInput: it is the last member, or the caller is bound to a user; nothing was written.
     """
+    _check_unbound(work, name)
     if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return None
     pool = _load_pool(work, name)
@@ -72,8 +79,9 @@ def delete_pool(work: UnitOfWork, name: str) -> bool:
     """Delete a pool without memories; False if the acting agent is in no such pool.
 
     Raises:
-        InvalidInput: it has memories of any user, live or not; nothing was written.
+        InvalidInput: it has memories of any user, live or not, or the caller is bound to a user; nothing was written.
     """
+    _check_unbound(work, name)
     if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return False
     scopes = [scope for (scope,) in work.rows("scopes_of_pool", tenant_id=work.tenant_id, scope=pool_scope(name))]
@@ -87,6 +95,16 @@ def delete_pool(work: UnitOfWork, name: str) -> bool:
     work.run("remove_members", tenant_id=work.tenant_id, pool=name)
     work.run("remove_pool", tenant_id=work.tenant_id, pool=name)
     return True
+
+
+def _check_unbound(work: UnitOfWork, name: str) -> None:
+    """Refuse a caller that is bound to its user: a pool is a list of agents, and they have it for whomever they act."""
+    caller = work.act.caller
+    if caller.is_user_bound:
+        raise InvalidInput(
+            f"a pool is everybody's, and this caller is bound to user {caller.user!r:.80}; make, change or delete pool "
+            f"{name!r:.80} with an agent or a key that is bound to no user"
+        )
 
 
 def _load_pool(snapshot: Snapshot, name: str) -> Pool:
