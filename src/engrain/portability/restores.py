@@ -14,7 +14,7 @@ from engrain.portability.backup_lines import BackupReader
 from engrain.portability.signing import check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
-from engrain.storage.backup.restoration import find_erasures_of_users, find_fates, row_key
+from engrain.storage.backup.restoration import ItemKey, find_erasures_of_users, find_fates, row_key
 from engrain.storage.backup.tables import DEPARTURES, LOG, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class _Restore:
         elif table == "log_sessions":
             rows = self._choose_new_logs(tenant, rows)
         elif table == "items":
-            rows = self._choose_undeleted(table, tenant, rows)
+            rows = self._choose_undeleted(table, tenant, self._choose_new_items(tenant, rows))
         elif table in _TIMES and not self.options.with_erased:
             rows = [row for row in rows if table == "memory_events" or not self._is_of_erased_user(table, tenant, row)]
         moved = [target for row in rows if (target := self._move(table, tenant, row)) is not None]
@@ -290,6 +290,17 @@ class _Restore:
         new = [row for row in rows if not self.target.has_log(moved[row["id"]])]
         self.names.become(tenant, LOG, [(row["id"], ids[row["id"]]) for row in new], is_new=True)
         return new
+
+    def _choose_new_items(self, tenant: str, rows: Sequence[Row]) -> list[Row]:
+        """Return the items whose key has none there, and versions but of items of whose key another one is there."""
+        keys = [ItemKey(**{name: moved[name] for name in ItemKey._fields}) for moved in map(self.plan.move, rows)]
+        there = self.target.items(self.plan.tenant(tenant), keys)
+        return [
+            row
+            for row, key in zip(rows, keys, strict=True)
+            if key not in there
+            or (row["replaced_at"] is not None and datetime.fromisoformat(row["created_at"]) == there[key])
+        ]
 
     def _choose_undeleted(self, table: str, tenant: str, rows: Sequence[Row]) -> list[Row]:
         """Return the rows that were not deleted since; with erased ones, and without their tombstones, if so asked."""

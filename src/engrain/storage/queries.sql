@@ -1008,6 +1008,12 @@ WHERE tenant_id = :tenant_id AND scope = :scope AND log = :log AND session = :se
 -- List the sessions of logs that were written for a user
 SELECT id FROM log_sessions WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> '' ORDER BY id;
 
+-- items_of_keys --
+-- List the items of some keys, given as (scope, namespace, key), with the time when each was first written
+SELECT item.scope, item.namespace, item.key, item.created_at FROM EACH :keys AS given CROSS JOIN items AS item
+WHERE item.tenant_id = :tenant_id AND item.scope = given.value ->> 0 AND item.namespace = given.value ->> 1
+    AND item.key = given.value ->> 2 AND item.replaced_at IS NULL;
+
 -- hold_item --
 -- Find the item of a key and hold it until the end of the transaction
 UPDATE items SET version = version

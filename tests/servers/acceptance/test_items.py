@@ -341,6 +341,43 @@ def test_a_backup_holds_items_and_what_was_deleted_stays_so(memory, store, tmp_p
     assert memory.agent("butler").store("s").get("k").value == {"of": "butler"}
 
 
+def test_a_restore_leaves_an_item_alone_whose_key_was_written_again(memory, tmp_path):
+    file = tmp_path / "ana.gz"
+    ana = memory.agent("aide", user="ana")
+    store, other = ana.store("s"), ana.store("t")
+    for number in (1, 2):
+        for place in (store, other):
+            place.put("theme", {"of backup": number}, keep_history=True)
+    ana.observe("I like jazz.")
+    memory.backup(file, user="ana")
+    memory.erase_user("ana")
+    store.put("theme", {"v": "light"})
+    written = store.history("theme")
+    planned = memory.restore(file, with_erased=True, dry_run=True)
+    report = memory.restore(file, with_erased=True)
+    assert (report.added["episodes"], report.added["items"], planned.added) == (1, 2, report.added)
+    assert store.history("theme") == written
+    assert [item.value for item in other.history("theme")] == [{"of backup": 2}, {"of backup": 1}]
+    assert memory.restore(file, with_erased=True).added == {}
+    store.delete("theme")
+    assert "items" not in memory.restore(file).added  # as they stay erased that were left out
+    assert store.get("theme") is None
+
+
+def test_a_restore_elsewhere_leaves_an_item_alone_whose_key_is_taken(memory, store, tmp_path):
+    store.put("k", {"of backup": 1})
+    memory.backup(tmp_path / "aide.gz", agent="aide")
+    memory.agent("clerk").store(ANA).put("k", {})
+    assert "items" not in memory.restore(tmp_path / "aide.gz", agent="clerk").added
+    assert memory.agent("clerk").store(ANA).get("k").value == {}
+    with Memory.open(tmp_path / "copy.db", embedder="none") as copy:
+        there = copy.agent("aide").store(ANA)
+        there.put("k", {})
+        for dry_run in (True, False):
+            assert "items" not in copy.restore(tmp_path / "aide.gz", untrusted=True, dry_run=dry_run).added
+        assert there.get("k").value == {}
+
+
 def test_a_copy_to_another_database_holds_items(memory, store, tmp_path):
     store.put("k", {"text": "a\0b"}, index="$")
     memory.backup(tmp_path / "all.gz")

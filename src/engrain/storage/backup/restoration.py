@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 _KINDS = {table: kind for kind, table in KIND_TABLES.items()}
+
+
+class ItemKey(NamedTuple):
+    """Key of an item in its tenant."""
+
+    scope: str
+    namespace: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,11 @@ class SqlRestoration:
         """Tell whether the session of a log is there, by its id or by its name."""
         named = {name: row[name] for name in ("tenant_id", "id", "scope", "log", "session", "subkey")}
         return self.tx.one("has_log", **named) is not None
+
+    def items(self, tenant_id: str, keys: Iterable[ItemKey]) -> dict[ItemKey, datetime]:
+        """Find the items of a tenant that are there under some keys, with the time when each was first written."""
+        found = self.tx.rows("items_of_keys", tenant_id=tenant_id, keys=as_json(sorted(set(keys))))
+        return {ItemKey(*key): self.tx.dialect.moment(at) for *key, at in found}
 
     def holder(self, fact: Row, at: datetime) -> str | None:
         """Find the id of the fact that is live at a moment in the slot of this row."""
