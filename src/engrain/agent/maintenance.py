@@ -179,6 +179,7 @@ class Maintenance(ABC):
         reads jsonl back. `progress` gets the number written.
 
         Raises:
+            NotFound: the tenant never had anything of this user; no file is written.
             InvalidInput: an empty name, an unknown format, or a path that is no place for a new file.
             DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
         """
@@ -204,13 +205,18 @@ class Maintenance(ABC):
         user, and keep what was erased from coming back. Memories of others that are derived from the user's stay, and
         the answer lists them as `copies`; so do files that were written before. A dry run only says what would go.
 
+        A user who was erased before may be erased again.
+
         Raises:
+            NotFound: the tenant never had anything of this user.
             InvalidInput: an empty name; nothing was erased.
         """
+        from engrain.agent.reads.lookups import check_user
         from engrain.storage.write import user_erasure
 
         parts, user, is_dry = self.parts, checks.name(name, name="name"), checks.flag(dry_run, name="dry_run")
         act = new_act(parts, self._caller_of(None, tenant))
+        check_user(parts, act.caller.tenant_id, user)
         if not is_dry:
             parts.buffers.erase_user(act.caller.tenant_id, user)
         gone: list[Episode] = []
@@ -311,6 +317,7 @@ class Maintenance(ABC):
         write meanwhile. `progress` gets the table and its rows so far.
 
         Raises:
+            NotFound: the tenant never had anything of the user, or the agent has nothing of them; no file is written.
             InvalidInput: the path is a folder, a link or a file of something else, or others can read a key file.
             DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
         """
@@ -435,17 +442,20 @@ class Maintenance(ABC):
         """Return the caller: the settings' agent and tenant where none is named."""
 
     def _extent(self, agent: str | None, tenant: str | None, user: str | None = None) -> Extent:
-        """Return the extent: an agent's, a user's or a tenant's memories, the whole database where none is named."""
+        """Return the extent: an agent's, a user's or a tenant's memories, the whole database where none is named.
+
+        Raises:
+            NotFound: the tenant never had anything of the user.
+        """
+        from engrain.agent.reads.lookups import check_user
         from engrain.domain.maintenance.backups import Extent
 
         if agent is None and tenant is None and user is None:
             return Extent()
-        caller = self._caller_of(agent, tenant)
-        return Extent(
-            tenant_id=caller.tenant_id,
-            agent=None if agent is None else caller.agent,
-            user=checks.optional_name(user, name="user"),
-        )
+        caller, named = self._caller_of(agent, tenant), checks.optional_name(user, name="user")
+        if named is not None and agent is None:  # an agent's key is not told whom others know
+            check_user(self.parts, caller.tenant_id, named)
+        return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent, user=named)
 
     def _signing_key(self) -> SigningKey:
         """Load the key that signs the backups of this installation."""

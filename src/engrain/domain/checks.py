@@ -19,6 +19,7 @@ MAX_NAME_LENGTH = 512
 MAX_LIMIT = 1_000
 # Far less than Python's own recursion limit, so that whatever is kept can also be read, copied and printed.
 MAX_METADATA_DEPTH = 100
+_MOST_COMPARED = 10_000  # names, in about a second
 
 _Choice = TypeVar("_Choice", bound=str)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -166,6 +167,15 @@ def describe_unknown(value: str, known: Iterable[str], *, name: str) -> str:
     near = difflib.get_close_matches(value.lower(), options, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(options) or 'none'}"
     return f"{name} {value!r:.80} is unknown; {hint}"
+
+
+def nearest_name(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name that differs in case alone, or else the nearest of the first 10,000; None if none is."""
+    import difflib
+
+    folded = name.strip().casefold()
+    same = next((other for other in known if other.strip().casefold() == folded), None)
+    return same or next(iter(difflib.get_close_matches(name, known[:_MOST_COMPARED], n=1)), None)
 
 
 def choices(value: object, known: Iterable[_Choice], *, name: str) -> tuple[_Choice, ...]:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
+from engrain.errors import NotFound
 from engrain.portability.backup_lines import BackupWriter, Header, TableBackup
 from engrain.portability.sealed_files import SealedWriter, create_file
 from engrain.storage.backup.tables import BACKED_UP, MEMORIES, VECTORS
@@ -63,6 +64,7 @@ def backup(
     written. The same agent or tenant gives the same tables on every database.
 
     Raises:
+        NotFound: an agent has nothing of a user.
         InvalidInput: the path is no place for a file.
         DatabaseFull, StorageError: it cannot be written; nothing is left of it.
     """
@@ -84,6 +86,8 @@ def backup(
             return embedder, written, lines.end()
 
         embedder, written, sha256 = store.extract(extent, write)
+        if extent.user is not None and extent.agent is not None and not any(table.rows for table in written):
+            raise NotFound(f"agent {extent.agent} has nothing of {extent}; no backup was written")
     return BackupReport(
         path=str(path),
         tenant_id=extent.tenant_id,

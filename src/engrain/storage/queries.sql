@@ -35,6 +35,17 @@ DELETE FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id;
 -- Erase the keys that are bound to a user
 DELETE FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id;
 
+-- knows_user --
+-- Check whether there is, or was, anything of a user but memories
+SELECT 1 FROM entities WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> ''
+UNION ALL SELECT 1 FROM memory_events WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> ''
+UNION ALL SELECT 1 FROM log_sessions WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> ''
+UNION ALL SELECT 1 FROM items WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> ''
+UNION ALL SELECT 1 FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id
+UNION ALL SELECT 1 FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id
+UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND user_id = :user_id
+LIMIT 1;
+
 -- whose_episode --
 -- Find the agent and the user of an episode of a tenant
 SELECT agent, user_id FROM episodes WHERE tenant_id = :tenant_id AND id = :id;

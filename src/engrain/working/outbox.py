@@ -116,6 +116,13 @@ class Outbox:
                 self._characters -= len(message.episode.content)
         return [message.episode.id for message in going]
 
+    def holds_user(self, tenant_id: str, user: str) -> bool:
+        """True if a message of a user waits."""
+        with self._changing:
+            return any(
+                message.episode.tenant_id == tenant_id and message.episode.user_id == user for message in self._waiting
+            )
+
     def remove_user(self, tenant_id: str, user: str) -> None:
         """Remove the waiting messages of a user, once none is being stored: they are erased."""
         with self._draining, self._changing:

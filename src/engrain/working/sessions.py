@@ -183,6 +183,12 @@ class WorkingMemory:
                 if (owner.tenant_id, owner.own_scope) == (caller.tenant_id, caller.own_scope):
                     session.messages = [message for message in session.messages if message.id not in ids]
 
+    def holds_user(self, tenant_id: str, user: str) -> bool:
+        """True if a user has a session."""
+        with self._lock:
+            callers = [session.caller for session in self._sessions.values()]
+        return any(caller.tenant_id == tenant_id and caller.user == user for caller in callers)
+
     def discard_user(self, tenant_id: str, user: str) -> None:
         """Drop every session of a user, whichever agent acts for them: they were erased."""
         with self._lock:

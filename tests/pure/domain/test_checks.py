@@ -415,3 +415,19 @@ def test_a_refusal_says_what_was_refused_with_which_value_and_what_is_wanted(ref
     assert re.search("must|pass |choose|split|shorten|such as|is not JSON|flatten", message)
     assert len(message) < 250
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("Ana", "ana"),
+        (" ana ", "ana"),
+        ("ZOË", "Zoë"),
+        ("bne", "ben"),
+        ("ana@exmaple.com", "ana@example.com"),
+        ("x", None),
+    ],
+)
+def test_the_nearest_name_is_that_of_another_case_or_one_that_resembles(name, nearest):
+    assert checks.nearest_name(name, ["ana", "ana@example.com", "ben", "Zoë"]) == nearest
+    assert checks.nearest_name(name, []) is None

@@ -473,6 +473,7 @@ def test_an_answer_is_the_record_that_the_library_gives(memory, local):
         agent = place.agent("all", session="one")
         agent.working.append("hello")
         agent.working.tool_result("clock", {"at": [1, None]})
+        place.agent("all", user="ana").observe("I like tea.")
         agent.graph.create_entities([GraphEntity(name="Ana", entity_type="person", observations=("likes tea",))])
     for call in (
         lambda place: place.agent("all", session="one").working.tool_results(),
@@ -482,7 +483,7 @@ def test_an_answer_is_the_record_that_the_library_gives(memory, local):
         lambda place: place.agent("all").graph.delete_entities(["Ana"]),
         lambda place: place.agents(),
         lambda place: place.agent("all").recall("tea", speakers="Ana"),
-        lambda place: place.erase_user("nobody", dry_run=True),
+        lambda place: place.erase_user("ana", dry_run=True),
     ):
         there, here = call(memory), call(local)
         assert type(there) is type(here)

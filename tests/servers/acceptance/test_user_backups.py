@@ -149,6 +149,7 @@ def test_what_a_user_said_after_an_erasure_comes_back(tmp_path, file, kind):
         kept = memory.agent("assistant", user="ana").observe("ana is back")
         memory.backup(file, user="ana")
     with memory_in(kind, tmp_path) as memory:
+        memory.agent("assistant", user="ana").observe("ana is here, too")
         memory.erase_user("ana")
         assert memory.restore(file).memories == 0  # which is older than this erasure
         memory.restore(file, tenant="acme")

@@ -308,6 +308,49 @@ def test_erasing_a_user_leaves_nothing_but_what_says_so(memory):
     assert (again.tables, again.copies) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("misspelt", "hint"), [("Ana", "did you mean 'ana'"), ("anna", "'ana'"), ("xyz", "users lists")]
+)
+def test_a_user_whom_nobody_knows_is_an_error_and_no_file(memory, ana, tmp_path, misspelt, hint):
+    ana.observe("I like jazz.")
+    memory.agent("assistant", user=misspelt, tenant="acme").observe("I am of another tenant.")
+    for call in (
+        lambda: memory.erase_user(misspelt),
+        lambda: memory.erase_user(misspelt, dry_run=True),
+        lambda: memory.export_user(misspelt, tmp_path / "out"),
+        lambda: memory.backup(tmp_path / "out", user=misspelt),
+    ):
+        with pytest.raises(NotFound, match=f"tenant default knows no user '{misspelt}'; .*{hint}"):
+            call()
+    with pytest.raises(NotFound, match="agent billing has nothing of user ana of tenant default"):
+        memory.backup(tmp_path / "out", user="ana", agent="billing")
+    assert not (tmp_path / "out").exists()
+    assert contents(ana) == {"I like jazz."}
+    assert memory.agent("assistant").events(event_type="user_erased").items == ()
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda _, agent: agent.entities.create("Carla", "person"),
+        lambda memory, _: memory.keys.create(role="writer", user="ana"),
+        lambda _, agent: agent.log("chat").append([{"said": 1}], session="s"),
+        lambda _, agent: agent.store("s").put("k", {}),
+        lambda _, agent: agent.working.append("only in this process"),
+        lambda _, agent: agent.erase([agent.observe("I like jazz.").id]),
+    ],
+    ids=["entity", "key", "log", "item", "working memory", "what is gone"],
+)
+def test_a_user_is_known_by_anything_that_there_is_or_was_of_them(memory, ana, tmp_path, begin):
+    begin(memory, ana)
+    memory.export_user("ana", tmp_path / "ana.jsonl")
+    memory.backup(tmp_path / "ana.backup", user="ana")
+    assert memory.erase_user("ana", dry_run=True).dry_run
+    for _ in range(2):
+        memory.erase_user("ana")
+    assert list(ana.working.messages()) == []
+
+
 def test_the_proof_of_an_erasure_is_a_hash_of_what_was_there(memory, ana):
     kept = ana.remember("tea", subject="user", predicate="likes")
     line = f"facts {kept.id} {digest_memory(kept)}\n"

@@ -115,6 +115,18 @@ def test_users_are_listed_and_erased_over_http(served):
     assert "carl" not in [row["user_id"] for row in ask(served, "GET", "/v1/users").json["items"]]
 
 
+def test_a_user_whom_nobody_knows_is_404(served):
+    ask(served, "POST", "/v1/episodes", {"content": "I am Dora."}, Engrain_User="dora")
+    for method, path, body in (
+        ("POST", "/v1/users/erase", {"name": "Dora"}),
+        ("GET", "/v1/users/export?name=Dora", None),
+        ("GET", "/v1/backup?user=Dora", None),
+    ):
+        refused = ask(served, method, path, body)
+        assert (refused.status, refused.json["code"]) == (404, "not_found"), path
+        assert "did you mean 'dora'?" in refused.json["detail"]
+
+
 def test_tools_of_a_users_key_act_for_that_user(served):
     def call(name, arguments, key):
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
@@ -138,3 +150,7 @@ def test_the_command_line_acts_for_a_user(cli):
     assert planned["tables"][0]["rows"] == 1
     assert cli("erase-user", "bob", "--json").json["sha256"] == planned["sha256"]
     assert [row["user_id"] for row in cli("users", "--json").json["items"]] == ["ana"]
+    for command in (("erase-user", "Ana"), ("export-user", "Ana", "a.jsonl"), ("backup", "a.backup", "--user", "Ana")):
+        refused = cli(*command)
+        assert (refused.code, refused.out) == (1, "")
+        assert "did you mean 'ana'?" in refused.err

@@ -44,6 +44,18 @@ def get_memory(snapshot: Snapshot, id_: str) -> MemoryRecord:
     return memory
 
 
+def check_user(parts: Parts, tenant_id: str, user: str) -> None:
+    """Check that a tenant has, or had, anything of an end user, stored or in this process.
+
+    Raises:
+        NotFound: it never had; the message has the nearest name.
+    """
+    from engrain.storage.reports import tenants
+
+    if not parts.buffers.holds_user(tenant_id, user):
+        parts.store.inspect(tenant_id, tenants.check_user, tenant_id, user, parts.clock())
+
+
 def get_active_fact(snapshot: Snapshot, id_: str) -> Fact:
     """Return the fact of this id.
 

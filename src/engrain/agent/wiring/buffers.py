@@ -56,6 +56,11 @@ class Buffers:
         self.working.discard(caller, ids)
         return self.outbox.remove(caller, ids)
 
+    def holds_user(self, tenant_id: str, user: str) -> bool:
+        """True if a user has working memory or waiting messages; what is batched is stored first."""
+        self.flush_batches()
+        return self.working.holds_user(tenant_id, user) or self.outbox.holds_user(tenant_id, user)
+
     def erase_user(self, tenant_id: str, user: str) -> None:
         """Drop the working memory and the waiting messages of a user; what is batched is stored first."""
         self.flush_batches()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from engrain.domain.checks import nearest_name
 from engrain.domain.maintenance.stats import AgentCounts, UserCounts
+from engrain.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +52,20 @@ def load_user_counts(tx: Transaction, tenant_id: str, now: datetime) -> list[Use
         UserCounts(tenant_id=tenant_id, user_id=user, episodes=int(episodes), facts=int(facts), rules=int(rules))
         for user, episodes, facts, rules in rows
     ]
+
+
+def check_user(tx: Transaction, tenant_id: str, user: str, now: datetime) -> None:
+    """Check that a tenant has, or had, anything of an end user: what is misspelt would look like a request fulfilled.
+
+    Raises:
+        NotFound: it never had; the message has the nearest name.
+    """
+    named = {"tenant_id": tenant_id, "user_id": user}
+    if tx.rows("scopes_of_user", **named) or tx.one("knows_user", **named) is not None:
+        return
+    near = nearest_name(user, [counts.user_id for counts in load_user_counts(tx, tenant_id, now)])
+    hint = "users lists those it knows" if near is None else f"did you mean {near!r}?"
+    raise NotFound(f"tenant {tenant_id} knows no user {user!r:.80}; {hint}")
 
 
 def load_page(
