@@ -175,8 +175,8 @@ class Memory(EventLog):
         """Return the memory as one agent sees it; cheap, make one for each request.
 
         With `user` it acts for this end user: it sees their memories beside those of no user, and what it writes is
-        theirs. With `is_user_bound` it may write nothing else, not even with `scope="global"`; nor may it write to that
-        scope without `may_publish`.
+        theirs. With `is_user_bound` it may write nothing else, not even with `scope="global"`. Without `may_publish` it
+        may change neither what that scope holds nor the tenant's registry of entities.
 
         Raises:
             InvalidInput: a name is empty or too long, or bound without a user.

@@ -362,7 +362,9 @@ class Agent(Conversations):
 
         Raises:
             NotFound: this agent does not see one of the two.
-            InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself.
+            InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself; or the source is
+                everybody's, and this agent is bound to a user.
+            Forbidden: the source is every agent's, and this agent may not publish.
         """
         from engrain.storage.write import changes
 

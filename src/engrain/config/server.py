@@ -15,7 +15,7 @@ class Server(Section):
     )
     port: int = setting(default=8765, ge=0, le=65_535, description="Port it is served on; 0 takes any free one")
     publishing_role: Literal["writer", "admin"] = setting(
-        default="admin", description="Role with which the key of one agent may write to the scope of every agent"
+        default="admin", description="Role with which the key of one agent may change what every agent reads"
     )
     mem0: bool = setting(default=False, description="Whether mem0's clients find their routes under `/mem0`")
     threads: int = setting(default=40, ge=1, le=1_000, description="How many requests are handled at once")

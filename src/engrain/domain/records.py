@@ -102,7 +102,7 @@ class Caller(Reach, Record):
     agent: str
     user: str | None = None  # the end user it acts for; None for memories of no user
     is_user_bound: bool = False  # it speaks for its user alone, and writes nothing that others see
-    may_publish: bool = True  # to the scope `global`
+    may_publish: bool = True  # it may change what every agent reads
     session: str | None = None
     request_id: str | None = None
     pools: tuple[str, ...] = ()

@@ -34,11 +34,11 @@ def find_topic(parts: Parts, caller: Caller, topic: str, *, speaker_alone: bool)
     """Find what says something of a topic: whatever has most of its words, or else what answers it best.
 
     Questions are left out. With `speaker_alone` episodes of the user alone. What all users share is out of the reach of
-    one of them.
+    one of them, and what all agents share out of that of one without the right to publish.
     """
     everything = Filter(scopes=() if caller.user is None else (caller.own_scope, caller.shared_scope))
     question = SearchQuery(text=topic, preset=find_preset(parts, "keyword"), limit=_MOST)
-    found = [hit.memory for hit in search(parts, caller, question, everything)]
+    found = [hit.memory for hit in search(parts, caller, question, everything) if caller.may_change(hit.memory.scope)]
     wanted = set(terms(topic))
     covers = {memory.id: len(wanted & _terms(memory)) / len(wanted) for memory in found} if wanted else {}
     stating = [memory for memory in found if _states(memory, speaker_alone=speaker_alone)]
@@ -92,8 +92,8 @@ def _is_own(memory: MemoryRecord, caller: Caller) -> bool:
 
 
 def _with_learned(parts: Parts, caller: Caller, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Return the memories, and the live facts and rules that were learned from them."""
+    """Return the memories, and the live facts and rules that were learned from them, as far as they may be changed."""
     ids = [memory.id for memory in memories]
     learned = parts.store.read(caller, load_learned, ids) if ids else []
     live = [memory for memory in learned if memory.is_live(parts.clock())]
-    return list({memory.id: memory for memory in (*memories, *live)}.values())
+    return list({memory.id: memory for memory in (*memories, *live) if caller.may_change(memory.scope)}.values())

@@ -145,21 +145,25 @@ def _find_entities(
     """Return the entities that the names of memories mean, by memory id, which this unit locks, and how many are new.
 
     A registry is the tenant's or a user's: a memory that not every agent sees adds no name to it, unless it is to
-    `publish`.
+    `publish`; nor does one that the caller may not change.
+
+    Raises:
+        Forbidden: the caller has no right to `publish`.
     """
     names = [name for _, found in named for one in found for name in (one.canonical_name, *one.spellings)]
     known = _find_named(work, names)
     mentioned: dict[str, list[str]] = {}
     created = 0
     for memory, found in named:
-        may_publish = publish or audience_of(memory.scope) == GLOBAL_SCOPE
+        is_public = audience_of(memory.scope) == GLOBAL_SCOPE and work.act.caller.may_change(memory.scope)
+        adds_names = publish or is_public
         entities: list[Entity] = []
         for one in found:
             entity = linking.match_entity(one, registry.known_to(known, memory.user_id))
-            if entity is None and may_publish:
+            if entity is None and adds_names:
                 entity = _create(work, parts, one, memory.user_id or "")
                 created += entity is not None
-            elif entity is not None and may_publish and entity.user_id == (memory.user_id or ""):
+            elif entity is not None and adds_names and entity.user_id == (memory.user_id or ""):
                 _add_spellings(work, entity, one)
             if entity is not None:
                 entities.append(entity)

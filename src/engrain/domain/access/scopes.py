@@ -74,6 +74,7 @@ class Reach:
     __slots__ = ()
     agent: str
     user: str | None
+    may_publish: bool
     pools: tuple[str, ...]
 
     @property
@@ -103,6 +104,10 @@ class Reach:
     def shared_scope(self) -> str:
         """The scope that every agent of the tenant sees, if it acts for the same user."""
         return user_scope(self.user, GLOBAL_SCOPE)
+
+    def may_change(self, scope: str) -> bool:
+        """True if it may change what a scope holds that it sees: what every agent reads needs the right to publish."""
+        return scope != GLOBAL_SCOPE or self.may_publish
 
     @property
     def user_id(self) -> str:

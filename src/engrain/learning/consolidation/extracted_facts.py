@@ -115,7 +115,8 @@ def _find_known(
         same[fact.id] = [other.id for other in sorted(facts, key=lambda other: other.scope != fact.scope)]
     ids = sorted({id_ for of_fact in same.values() for id_ in of_fact})
     locked = load_visible(work, ids, lock=work.dialect.lock) if ids else []
-    active = {memory.id for _, memory in locked if isinstance(memory, Fact) and memory.validity == "active"}
+    facts = [memory for _, memory in locked if isinstance(memory, Fact) and memory.validity == "active"]
+    active = {fact.id for fact in facts if work.act.caller.may_change(fact.scope)}
     first = {new_id: next((id_ for id_ in of_fact if id_ in active), new_id) for new_id, of_fact in same.items()}
     return {new_id: id_ for new_id, id_ in first.items() if id_ != new_id}
 

@@ -20,6 +20,7 @@ from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
 from engrain.storage.filters import same_slot
+from engrain.storage.write import updates
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -109,6 +110,7 @@ def check_own(work: UnitOfWork, entities: Iterable[Entity]) -> None:
 
     Raises:
         InvalidInput: one is in another registry; of another user's it says no more than of an unknown one.
+        Forbidden: as `check_publishing`, of the tenant's registry.
     """
     for entity in entities:
         if entity.user_id == "" != work.user_id:
@@ -118,6 +120,7 @@ def check_own(work: UnitOfWork, entities: Iterable[Entity]) -> None:
             )
         if entity.user_id != work.user_id:
             raise InvalidInput(f"entity {entity.id!r} does not exist; create the entity first")
+        updates.check_publishing(work.act.caller, entity.scope, "the registry of entities")
 
 
 def put_entity(work: UnitOfWork, entity: Entity) -> Entity:

@@ -31,6 +31,9 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
     keep the name of their subject; where another active fact is in that slot, the one of lower confidence is superseded
     (of equals that of the entity). Returns the entities as before, without unknown ids and tombstones. An event
     `entity_removed` lists, in each scope, the facts of that scope.
+
+    Raises:
+        InvalidInput, Forbidden: the caller may not change what is everybody's, and one of them is; nothing was written.
     """
     tenant_id = work.tenant_id
     lock = work.dialect.lock_whole
@@ -38,6 +41,7 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
         registry.lock_entities(work, tenant_id, {*ids, *_load_merged(work, ids, lock="")}, lock=lock)
     known = registry.lock_entities(work, tenant_id, ids, lock=lock)
     going = [entity for entity in known.values() if merged_into(entity) is None]
+    registry.check_own(work, [entity for entity in going if not entity.user_id])
     taken_in = _load_merged(work, {entity.id for entity in going}, lock=lock)
     for id_ in sorted(set(forgetting)):
         removal.forget(work, id_)

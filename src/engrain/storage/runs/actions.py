@@ -56,6 +56,7 @@ def doubt_fact(work: UnitOfWork, id_: str, by_id: str) -> Fact | None:
 
     Raises:
         InvalidInput: one of them is no fact, or both are one; nothing was written.
+        InvalidInput, Forbidden: the caller may not change the doubted one; likewise.
     """
     if id_ == by_id:
         raise InvalidInput(f"fact {id_} cannot doubt itself; name two")
@@ -65,6 +66,7 @@ def doubt_fact(work: UnitOfWork, id_: str, by_id: str) -> Fact | None:
     found = {memory.id: memory for _, memory in locked}
     if len(found) < len({id_, by_id}):
         return None
+    updates.check_change(work, found[id_])
     _lower_confidence(work, found[by_id], found[id_])
     [(_, after)] = selection.load_visible(work, [id_])
     return after if isinstance(after, Fact) else None

@@ -10,7 +10,7 @@ from engrain.domain import checks, events
 from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE
 from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.text.dialogue.questions import question_share
-from engrain.errors import Forbidden, InvalidInput
+from engrain.errors import InvalidInput
 from engrain.storage import selection
 from engrain.storage.access import membership
 from engrain.storage.entities import registry
@@ -280,11 +280,7 @@ def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
                 f"scope {memory.scope!r:.80} is not that of user {caller.user!r:.80}, and this caller is bound to that "
                 f"user; choose {USER_SCOPE!r} or {caller.agent!r:.80}"
             )
-        if memory.scope == GLOBAL_SCOPE and not caller.may_publish:
-            raise Forbidden(
-                f"the scope {GLOBAL_SCOPE!r} is every agent's, and the key speaks for the agent {caller.agent!r:.80}; "
-                "nothing was written: leave out the scope, or let an administrator set server.publishing_role"
-            )
+        updates.check_publishing(caller, memory.scope, f"the scope {memory.scope!r:.80}")
         if memory.scope != own and memory.scope not in (GLOBAL_SCOPE, caller.agent, caller.shared_scope):
             shared.add(memory.scope)
     if not shared:

@@ -160,14 +160,18 @@ def mark(
 def link(work: UnitOfWork, link: Link) -> Link:
     """Add a link between two memories the caller sees; return it, or the one that is there already.
 
+    It says something of its source, and is seen by those who see both ends.
+
     Raises:
         NotFound: one of them is not visible.
+        InvalidInput, Forbidden: the caller may not change the source.
     """
     ends = {memory.id: memory for _, memory in updates.lock_visible(work, [link.source_id, link.target_id])}
     for id_ in (link.source_id, link.target_id):
         if id_ not in ends:
             raise NotFound(f"no memory {id_} is visible to agent {work.agent}; a link needs both ends")
     source, target = ends[link.source_id], ends[link.target_id]
+    updates.check_change(work, source)
     if updates.add_link(work, source, target, link):
         return link
     ends_of = {"source_kind": source.kind, "source_id": source.id, "target_kind": target.kind, "target_id": target.id}

@@ -82,7 +82,7 @@ def erase_with_derived(
     """Remove memories as `erase` does, with what was derived from them; returns what went, and what is left of it.
 
     Derived from a memory is whatever is linked `derived_from` it, or names it in `source_episode_id`, and so on. Of
-    what is left the caller is told what it sees alone; whoever is bound to a user leaves what is everybody's.
+    what is left the caller is told what it sees alone; whoever may not change what is everybody's leaves it.
     """
     roots = [memory.id for memory in selection.load_memories(work, ids)]
     everywhere = cascade == "tenant"
@@ -103,8 +103,10 @@ def erase_with_derived(
 
 
 def _stays(work: UnitOfWork, memory: MemoryRecord, cascade: Cascade) -> bool:
-    """Tell whether a derived memory stays: all do, or those of everybody where the caller is bound to a user."""
-    return cascade == "none" or (work.act.caller.is_user_bound and memory.user_id is None)
+    """Tell whether a derived memory stays: all do, or those of everybody where the caller may not change them."""
+    caller = work.act.caller
+    is_shared = caller.is_user_bound and memory.user_id is None
+    return cascade == "none" or is_shared or not caller.may_change(memory.scope)
 
 
 def find_derived(work: UnitOfWork, roots: Sequence[str], *, everywhere: bool) -> dict[str, str]:
@@ -139,7 +141,7 @@ def _erase_all(
     """Erase memories that are locked; `origins` has those that went for the sake of another.
 
     Raises:
-        InvalidInput: the caller may not change one that was named; nothing was erased.
+        InvalidInput, Forbidden: the caller may not change one that was named; nothing was erased.
     """
     for _, memory in going:
         if memory.id not in origins:

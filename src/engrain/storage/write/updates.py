@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.records import Episode, Fact, Link, MemoryRecord
-from engrain.errors import InvalidInput
+from engrain.errors import Forbidden, InvalidInput
 from engrain.storage import selection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
+    from engrain.domain.records import Caller
     from engrain.storage.unit_of_work import UnitOfWork
 
 
@@ -44,12 +45,27 @@ def check_change(work: UnitOfWork, memory: MemoryRecord, *, says: bool = False) 
 
     Raises:
         InvalidInput: the memory is of no user, and the caller is bound to one, or the change `says` something.
+        Forbidden: as `check_publishing`.
     """
     caller = work.act.caller
     if caller.user is not None and memory.user_id is None and (caller.is_user_bound or says):
         raise InvalidInput(
             f"{memory.kind} {memory.id} is everybody's, and this agent acts for user {caller.user!r:.80}; change it "
             "without a user, or remember it anew for this user"
+        )
+    check_publishing(caller, memory.scope, f"{memory.kind} {memory.id}")
+
+
+def check_publishing(caller: Caller, scope: str, what: str) -> None:
+    """Check that a caller may add, change or remove something of a scope that it sees.
+
+    Raises:
+        Forbidden: it is every agent's, and the key of the caller speaks for one; `what` names it.
+    """
+    if not caller.may_change(scope):
+        raise Forbidden(
+            f"{what} is every agent's, and the key speaks for the agent {caller.agent!r:.80}; nothing was written: "
+            "keep to the agent's own memories, or let an administrator set server.publishing_role"
         )
 
 
