@@ -119,6 +119,11 @@ class Signature:
         return "after" in self.by_name
 
     @property
+    def is_for_every_user(self) -> bool:
+        """True of a verb of the whole memory that cannot be narrowed to one end user."""
+        return self.verb.owner == "memory" and "user" not in {*self.by_name, *self.caller_parameters}
+
+    @property
     def item(self) -> Any:
         """The type of the items of its answer; None where that is no list."""
         origin = get_origin(self.answer)

@@ -40,6 +40,32 @@ def test_a_backup_of_a_user_is_of_that_user_alone(filled, tmp_path):
     assert filled("facts", *other, "--json").json["items"] == []
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("export", "ana.jsonl"),
+        ("consolidate", "--dry-run"),
+        ("erase-user", "carl", "--dry-run"),
+        ("keys", "revoke", "k1"),
+        ("copy", "a.db", "b.db"),
+    ],
+)
+def test_a_command_for_every_user_refuses_to_be_for_one(filled, command):
+    refused = filled(*command, "--user", "ana")
+    assert (refused.code, refused.out) == (2, "")
+    assert "is not for one user: leave out --user 'ana'" in refused.err
+    assert ("; engrain export-user NAME FILE exports all of a user" in refused.err) is (command[0] in {"export", "copy"})
+
+
+def test_an_export_does_without_users_whatever_user_the_settings_name(filled, monkeypatch, tmp_path):
+    filled("remember", "tea", "--subject", "user", "--predicate", "likes", "--user", "carl", "--agent", "ana")
+    monkeypatch.setenv("ENGRAIN_USER", "carl")
+    assert filled("export", tmp_path / "all.jsonl", "--agent", "ana").code == 0
+    written = (tmp_path / "all.jsonl").read_text()
+    assert "Lisbon" in written
+    assert "tea" not in written
+
+
 def test_the_whole_database_goes_into_another_file(filled, tmp_path):
     assert filled("backup", "all.backup", "--json").json["tenant_id"] is None
     other = ("--db", tmp_path / "other.db")

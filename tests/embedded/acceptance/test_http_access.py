@@ -59,6 +59,18 @@ def test_a_backup_of_a_user_is_for_who_may_act_for_every_user(client, memory):
         assert client.get(f"/v1/backup?user={whose}", headers=bound).json()["code"] == "forbidden"
 
 
+@pytest.mark.parametrize("path", ["export", "backup", "events/export"])
+def test_a_file_of_every_user_is_not_made_in_the_name_of_one(client, memory, path):
+    admin = shown(memory.keys.create(role="admin"))
+    ana = {**admin, "Engrain-User": "ana"}
+    refused = client.get(f"/v1/{path}", headers=ana)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+    assert "leave out Engrain-User 'ana'; GET /v1/users/export?name=NAME" in refused.json()["detail"]
+    assert client.get(f"/v1/{path}", headers=admin).status_code == 200
+    assert client.get("/v1/users/export?name=ana", headers=ana).status_code == 200
+    assert client.get("/v1/backup?user=ana", headers=ana).status_code == 200
+
+
 def test_an_agents_own_admin_makes_and_sees_keys_of_that_agent_alone(client, memory):
     mine = memory.keys.create(role="admin", agent="desk", tenant="keys")
     whole = memory.keys.create(role="reader", tenant="keys")

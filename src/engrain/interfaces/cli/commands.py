@@ -45,6 +45,7 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "ui": ("engrain.interfaces.cli.administration.serving", "ui"),
     "worker": ("engrain.interfaces.cli.administration.worker", "worker"),
 }
+_FOR_EVERY_USER = frozenset({"reembed", "copy", "tenants list", "tenants move", "migrate", "worker"})
 _GROUPS = {"tenants": "Tenants of a memory that is on several servers."}
 app = typer.Typer(
     rich_markup_mode=None,  # plain help takes half the time and is the same in a pipe
@@ -157,7 +158,11 @@ def _verb_command(name: str) -> TyperCommand:
 
 def _function_command(name: str) -> TyperCommand:
     module, function = FUNCTIONS[name]
-    return command_of_function(name.rsplit(maxsplit=1)[-1], getattr(import_module(module), function))
+    return command_of_function(
+        name.rsplit(maxsplit=1)[-1],
+        getattr(import_module(module), function),
+        is_for_every_user=name in _FOR_EVERY_USER,
+    )
 
 
 def _first_sentence(text: str) -> str:

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from engrain.errors import EngrainError, StorageError
+from engrain.errors import EngrainError, InvalidInput, StorageError
 from engrain.interfaces.cli import failures, output
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # A search makes this many vectors by itself while it waits; more is worth a word before the command ends late.
 _WORTH_A_WORD = 64
+# Commands that somebody may try for what one user has said.
+_HANDING_OUT = frozenset({"engrain export", "engrain export-events", "engrain copy"})
 # A command ends when its work is done: what a new session would set going in the background is `engrain consolidate`.
 _AT_ONCE = {"consolidation": {"on_session_switch": False}}
 
@@ -244,17 +246,25 @@ def options(
 
 
 def make_command(
-    name: str, run: Callable[..., None], parameters: Iterable[inspect.Parameter], text: str
+    name: str,
+    run: Callable[..., None],
+    parameters: Iterable[inspect.Parameter],
+    text: str,
+    *,
+    is_for_every_user: bool = False,
 ) -> TyperCommand:
     """A command of an Invocation and its own options.
 
-    It takes the global options too, and whatever `run` raises on purpose becomes an exit code.
+    It takes the global options too, without --user if it `is_for_every_user`. Whatever `run` raises on purpose becomes
+    an exit code.
     """
 
     def callback(context: typer.Context, **values: Any) -> None:
         shared = {name: values.pop(name) for name in _parameters(options)}
         invocation = options(**shared).inside(context.obj)
         try:
+            if is_for_every_user:
+                _check_no_user(invocation, context.command_path)
             run(invocation, **values)
         except (EngrainError, OSError, KeyboardInterrupt) as error:
             raise typer.Exit(failures.report(error, as_json=invocation.as_json)) from error
@@ -268,6 +278,12 @@ def make_command(
     assert isinstance(made, TyperCommand)
     pass_plain_values(made)
     return made
+
+
+def _check_no_user(invocation: Invocation, command: str) -> None:
+    if invocation.user is not None:
+        other = "; engrain export-user NAME FILE exports all of a user" if command in _HANDING_OUT else ""
+        raise InvalidInput(f"{command} is not for one user: leave out --user {invocation.user!r:.80}{other}")
 
 
 def pass_plain_values(command: TyperCommand | TyperGroup) -> None:
@@ -307,11 +323,10 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def command_of_function(name: str, function: Callable[..., None]) -> TyperCommand:
+def command_of_function(name: str, function: Callable[..., None], *, is_for_every_user: bool) -> TyperCommand:
     """The command of a function of an Invocation and options that typer reads from its annotations."""
-    return make_command(
-        name, function, list(_parameters(function).values())[1:], inspect.cleandoc(function.__doc__ or "")
-    )
+    parameters, text = list(_parameters(function).values())[1:], inspect.cleandoc(function.__doc__ or "")
+    return make_command(name, function, parameters, text, is_for_every_user=is_for_every_user)
 
 
 _CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)

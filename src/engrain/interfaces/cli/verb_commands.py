@@ -41,7 +41,8 @@ def command_of(name: str) -> TyperCommand:
     assert made.verb.command_name is not None
     text = "\n\n".join(part for part in (made.summary, made.description, adaptation_of(name).more) if part)
     parameters = [option.parameter() for option in options]
-    return make_command(made.verb.command_name.split()[-1], run, parameters, text)
+    name = made.verb.command_name.split()[-1]
+    return make_command(name, run, parameters, text, is_for_every_user=made.is_for_every_user)
 
 
 def options_of(made: Signature) -> tuple[Option, ...]:

@@ -19,7 +19,7 @@ from engrain.errors import Forbidden, InvalidInput, NotFound
 from engrain.interfaces.http import answers, files
 from engrain.interfaces.http.openapi.schemas import answer_type, reference, summary_of
 from engrain.interfaces.http.problems import Refused
-from engrain.interfaces.http.request_identity import AdmittedCaller, Identified, RequestIdentity, identify
+from engrain.interfaces.http.request_identity import USER, AdmittedCaller, Identified, RequestIdentity, identify
 from engrain.interfaces.json_arguments import body_of, described, field_type
 from engrain.service import Memory
 from engrain.verbs.signatures import Parameter, Signature, signatures
@@ -264,6 +264,7 @@ def _answer(
     signature: Signature, identity: RequestIdentity, arguments: dict[str, Any], if_none_match: str | None
 ) -> Response:
     if signature.verb.sends:
+        _check_no_user(signature, identity, arguments)
         return _file(signature, identity, arguments)
     value = _call(signature, identity, arguments)
     if signature.answer is None:
@@ -288,6 +289,20 @@ def _location(signature: Signature, value: Any) -> str | None:
             return f"/v1/entities/{value.id}"
         case _:
             return None
+
+
+def _check_no_user(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> None:
+    """Check that a file of every user is not asked for in the name of one.
+
+    Raises:
+        InvalidInput: the header names a user, and the file would not be of that one.
+    """
+    is_of_user = arguments.get("user") is not None or "name" in arguments
+    if identity.user is not None and identity.grant.user_id is None and not is_of_user:
+        raise InvalidInput(
+            f"{signature.verb.name} is not of one user: leave out {USER} {identity.user!r:.80}; "
+            "GET /v1/users/export?name=NAME is all of a user"
+        )
 
 
 def _file(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Response:
