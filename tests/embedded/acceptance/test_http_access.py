@@ -41,6 +41,24 @@ def test_a_key_of_an_agent_speaks_for_no_other(client, memory):
     assert '"agent": "support"' in backup.headers["Engrain-Report"]
 
 
+@pytest.mark.parametrize(
+    "header", ["Authorization", "X-API-Key", "Engrain-Agent", "Engrain-User", "X-Engrain-User", "Engrain-Session"]
+)
+@pytest.mark.parametrize("path", ["/v1/caller", "/mcp", "/metrics"])
+def test_who_is_two_at_once_is_refused(client, memory, header, path):
+    """A gateway adds its own header behind the one of a client that chose another user."""
+    key = shown(memory.keys.create(role="admin"))
+    refused = client.get(path, headers=[*key.items(), (header, "ana"), (header, "bob")])
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+    assert f"{header.lower()} is there more than once" in refused.json()["detail"]
+
+
+def test_who_says_the_same_twice_is_served(client, memory):
+    key = shown(memory.keys.create(role="admin"))
+    served = client.get("/v1/caller", headers=2 * [*key.items(), ("Engrain-User", "ana")])
+    assert (served.status_code, served.json()["user"]) == (200, "ana")
+
+
 def test_a_backup_of_a_user_is_for_who_may_act_for_every_user(client, memory):
     memory.agent("support", user="ana").remember("tea", subject="user", predicate="likes")
     memory.agent("support", user="bob").remember("rum", subject="user", predicate="likes")

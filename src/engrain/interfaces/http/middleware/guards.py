@@ -37,6 +37,10 @@ _CORS_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "cross-origin",
     "Access-Control-Expose-Headers": "ETag, Engrain-Report, Location, Mcp-Session-Id, Retry-After, X-Request-ID",
 }
+# Headers that say who asks: a gateway that adds its own to a client's must not leave it to us which one counts.
+_IDENTITY_HEADERS = frozenset(
+    {b"authorization", b"x-api-key", b"engrain-agent", b"engrain-user", b"x-engrain-user", b"engrain-session"}
+)
 _PREFLIGHT_HEADERS: Mapping[str, str] = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
@@ -122,6 +126,9 @@ class Guards:
             metrics.count("requests_refused_origin")
             detail = "the header Host or Origin is there twice; which one is meant nobody can tell"
             return problem(request, HTTPStatus.FORBIDDEN, code="forbidden", detail=detail)
+        if (name := _find_ambiguous_header(request)) is not None:
+            detail = f"the header {name} is there more than once, with different values; send one"
+            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, code="invalid_input", detail=detail)
         is_of_other_page = _is_asked_by_other_page(request, headers)
         if is_of_other_page or (other_site is not None and other_site.lower() not in bounds.allowed_origins):
             metrics.count("requests_refused_origin")
@@ -230,6 +237,15 @@ def _is_own_origin(origin: str, host: str | None) -> bool:
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and host is not None and parts.netloc.lower() == host.lower()
+
+
+def _find_ambiguous_header(request: Request) -> str | None:
+    """Find a header that says in two ways who asks."""
+    values: dict[bytes, bytes] = {}
+    for name, value in request.scope["headers"]:
+        if name in _IDENTITY_HEADERS and values.setdefault(name, value) != value:
+            return str(name.decode())
+    return None
 
 
 def _is_asked_by_other_page(request: Request, headers: Headers) -> bool:
