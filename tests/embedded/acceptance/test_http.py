@@ -118,6 +118,16 @@ def test_what_is_not_there_or_not_asked_rightly_is_a_problem(client, call, statu
     assert (refused.status_code, refused.headers["Content-Type"], refused.json()["code"]) == (status, PROBLEM, code)
 
 
+def test_head_is_answered_as_get_without_the_body(memory):
+    with served(memory) as url:
+        for path in ("/healthz", "/readyz", "/metrics", "/v1/stats", "/v1/export", "/openapi.json", "/"):
+            got, head = httpx2.get(f"{url}{path}", timeout=60), httpx2.head(f"{url}{path}", timeout=60)
+            assert (head.status_code, head.content) == (200, b""), path
+            assert head.headers["Content-Type"] == got.headers["Content-Type"]
+        assert httpx2.head(f"{url}/v1/memories/x", timeout=60).status_code == 404
+        assert httpx2.head(f"{url}/v1/recall", timeout=60).status_code == 405
+
+
 def test_what_a_path_takes_is_said_in_full(client):
     assert client.options("/v1/facts").headers["Allow"] == "GET, POST"
 

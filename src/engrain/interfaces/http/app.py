@@ -14,6 +14,7 @@ from engrain.interfaces.http.files import ImportLimit
 from engrain.interfaces.http.middleware.access_log import AccessLog
 from engrain.interfaces.http.middleware.concurrency import ConcurrencyLimit
 from engrain.interfaces.http.middleware.guards import Bounds, Guards
+from engrain.interfaces.http.middleware.head_requests import HeadRequests
 from engrain.interfaces.http.monitoring import Monitoring
 from engrain.interfaces.http.openapi import document
 from engrain.interfaces.http.request_identity import REQUEST_ID
@@ -61,6 +62,7 @@ def create_app(
     app.include_router(page.router(one_time_key))
     app.router.routes.append(Route(over_http.PATH, over_http.McpApp(memory, gate, profile=mcp_profile)))
     app.openapi = partial(document.describe, app)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
+    app.add_middleware(HeadRequests)
     app.add_middleware(ConcurrencyLimit, max_requests=memory.settings.server.max_requests)
     app.add_middleware(AccessLog)
     app.add_middleware(Guards, bounds=Bounds.of(memory.settings.server, files=_FILES))

@@ -67,7 +67,7 @@ def router(one_time_key: OneTimeKey | None = None) -> APIRouter:
     """Make the routes of the page, and of its sign-in where there is a one-time key."""
     made = APIRouter(include_in_schema=False)
     for path in _load():
-        made.add_api_route(path, _answer(path), methods=["GET", "HEAD"], response_model=None)
+        made.add_api_route(path, _answer(path), response_model=None)
     if one_time_key is not None:
         made.add_api_route("/page/sign-in", _sign_in(one_time_key), methods=["POST"], response_model=None)
     return made
