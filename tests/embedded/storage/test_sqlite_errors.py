@@ -1,5 +1,6 @@
 import errno
 import os
+import shutil
 
 import apsw
 import pytest
@@ -67,3 +68,11 @@ def test_an_error_of_input_or_output_asks_the_connection_why():
     with pytest.raises(errors.StorageError) as raised, ErrorTranslation("agent.db", connection):
         raise apsw.IOError("disk I/O error")
     assert type(raised.value) is errors.StorageError
+
+
+@pytest.mark.skipif(not os.path.ismount("/proc"), reason="needs a file system that has no block to give")
+def test_an_error_of_input_or_output_on_a_full_disk_says_that_it_is_full():
+    """SQLite keeps no errno where its shared memory cannot grow; /proc has no room at any time."""
+    assert shutil.disk_usage("/proc").free == 0
+    with pytest.raises(errors.DatabaseFull, match="free some space"), ErrorTranslation("/proc/agent.db"):
+        raise apsw.IOError("disk I/O error")

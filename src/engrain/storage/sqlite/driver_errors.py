@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import shutil
+from pathlib import Path
 
 import apsw
 
@@ -44,6 +46,7 @@ _LEAVES: tuple[tuple[tuple[type[apsw.Error], ...], type[errors.StorageError], st
 
 # A device, a quota or a limit of the process is at its end; SQLite says so of the first alone.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_LEAST_FREE_BYTES = 32_768  # by which SQLite lets the file of its shared memory grow: https://sqlite.org/walformat.html
 
 
 class ErrorTranslation:
@@ -69,7 +72,7 @@ def raise_translated(error: BaseException, location: str, connection: apsw.Conne
     match error:
         case apsw.IOError():
             has_no_room = connection is not None and connection.system_errno in _NO_ROOM
-            cause: apsw.Error = apsw.FullError(str(error)) if has_no_room else error
+            cause: apsw.Error = apsw.FullError(str(error)) if has_no_room or _is_disk_full(location) else error
             raise translate_error(cause, location) from error
         case apsw.Error():
             raise translate_error(error, location) from error
@@ -78,6 +81,14 @@ def raise_translated(error: BaseException, location: str, connection: apsw.Conne
             raise translate_error(leaf(error.strerror), location) from error
         case _:
             return
+
+
+def _is_disk_full(location: str) -> bool:
+    """Look how much is free beside a file: SQLite keeps no errno where its shared memory could not grow."""
+    try:
+        return shutil.disk_usage(Path(location).parent).free < _LEAST_FREE_BYTES
+    except OSError:
+        return False
 
 
 def translate_error(error: apsw.Error, location: str) -> errors.EngrainError:
