@@ -23,7 +23,7 @@ def test_a_backup_says_what_it_holds_and_a_restore_what_it_did(filled):
     done = filled("restore", "a.backup", "--agent", "bruno", "--json").json
     assert (done["memories"], done["present"], done["added"]["facts"]) == (1, 1, 1)
     assert filled("notes", "get", "shopping", "--agent", "bruno").out.count("Buy olives.") == 1
-    assert filled("restore", "a.backup", "--replace").out.count("2 removed first") == 1
+    assert filled("restore", "a.backup", "--replace", "--yes").out.count("2 removed first") == 1
 
 
 def test_a_backup_of_a_user_is_of_that_user_alone(filled, tmp_path):
@@ -31,7 +31,7 @@ def test_a_backup_of_a_user_is_of_that_user_alone(filled, tmp_path):
     filled("remember", "rum", "--subject", "user", "--predicate", "likes", "--user", "dora")
     ran = filled("backup", "carl.backup", "--user", "carl")
     assert "carl.backup: 1 memory of user carl of tenant default, no vectors" in ran.out
-    filled("erase-user", "carl")
+    filled("erase-user", "carl", "--yes")
     assert "1 erased before" in filled("restore", "carl.backup").out
     other = ("--db", tmp_path / "other.db")
     ran = filled("restore", "carl.backup", *other, "--untrusted")

@@ -328,6 +328,21 @@ def test_erase_wants_a_yes_where_nobody_can_be_asked(cli, monkeypatch):
     assert cli("get", id_).code == 0
 
 
+def test_what_removes_much_wants_a_yes_where_nobody_can_be_asked(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    cli("remember", "Lisbon", *ANA, "--user", "ana")
+    cli("backup", "a.backup")
+    for command in (["erase-user", "ana"], ["restore", "a.backup", "--replace"]):
+        refused = cli(*command)
+        assert (refused.code, refused.out) == (2, "")
+        assert "say --yes" in refused.err
+        assert cli(*command, "--dry-run").code == 0
+    assert [fact["content"] for fact in cli("facts", "--user", "ana", "--json").json["items"]] == ["Lisbon"]
+    assert cli("restore", "a.backup", "--replace", "--yes").code == 0
+    assert cli("erase-user", "ana", "--yes").code == 0
+    assert cli("facts", "--user", "ana", "--json").json["items"] == []
+
+
 def test_erase_shows_what_it_erases(cli):
     id_ = cli("observe", "The door code is 4711", "--json").json["id"]
     ran = cli("erase", id_, "--yes")
@@ -411,15 +426,14 @@ def test_erase_removes_and_says_what_was_not_there(cli):
 
 
 @pytest.fixture
-def asked(cli, database):
-    """Erases one memory on a terminal that is given an answer; the code, what was shown, the id."""
+def asked(database):
+    """Runs a command on a terminal that is given an answer."""
 
-    def run(answer):
-        id_ = cli("observe", "A turn", "--json").json["id"]
+    def run(answer, *command):
         ours, theirs = pty.openpty()
         os.write(ours, answer)
         ran = subprocess.run(
-            [sys.executable, "-m", "engrain", "erase", id_],
+            [sys.executable, "-m", "engrain", *command],
             cwd=database.parent,
             stdin=theirs,
             capture_output=True,
@@ -429,19 +443,31 @@ def asked(cli, database):
         )
         os.close(ours)
         os.close(theirs)
-        return ran, id_
+        return ran
 
     return run
 
 
 @pytest.mark.parametrize(("answer", "is_gone"), [(b"y\n", True), (b"YES\n", True), (b"n\n", False), (b"\n", False)])
 def test_erase_asks_a_person(cli, asked, answer, is_gone):
-    ran, id_ = asked(answer)
+    id_ = cli("observe", "A turn", "--json").json["id"]
+    ran = asked(answer, "erase", id_)
     shown, _, asked_for = ran.stderr.partition("erase 1 memory for good? [y/N] ")
     assert "A turn" in shown
     assert ("nothing was erased" in asked_for) is not is_gone
     assert (ran.returncode, ran.stdout) == ((0, f"erased {id_}\n") if is_gone else (1, ""))
     assert cli("get", id_).code == (1 if is_gone else 0)
+
+
+@pytest.mark.parametrize(("answer", "left"), [(b"y\n", []), (b"n\n", ["Lisbon"])])
+def test_erase_user_asks_a_person(cli, asked, answer, left):
+    cli("remember", "Lisbon", *ANA, "--user", "ana")
+    ran = asked(answer, "erase-user", "ana")
+    shown, _, asked_for = ran.stderr.partition("erase all that is there of user ana for good? [y/N] ")
+    assert "facts: 1 row" in shown
+    assert ("nothing was erased" in asked_for) is bool(left)
+    assert ran.returncode == bool(left)
+    assert [fact["content"] for fact in cli("facts", "--user", "ana", "--json").json["items"]] == left
 
 
 def test_other_peoples_words_cannot_command_the_terminal(cli):

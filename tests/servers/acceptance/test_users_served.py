@@ -148,7 +148,7 @@ def test_the_command_line_acts_for_a_user(cli):
     assert "bob" in cli("users").out
     planned = cli("erase-user", "bob", "--dry-run", "--json").json
     assert planned["tables"][0]["rows"] == 1
-    assert cli("erase-user", "bob", "--json").json["sha256"] == planned["sha256"]
+    assert cli("erase-user", "bob", "--yes", "--json").json["sha256"] == planned["sha256"]
     assert [row["user_id"] for row in cli("users", "--json").json["items"]] == ["ana"]
     for command in (("erase-user", "Ana"), ("export-user", "Ana", "a.jsonl"), ("backup", "a.backup", "--user", "Ana")):
         refused = cli(*command)

@@ -22,8 +22,8 @@ from engrain.interfaces.cli.rendering import lists
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from engrain.agent.agent import Agent
     from engrain.interfaces.cli.invocation import Invocation
+    from engrain.service import Memory
 
 Arguments = dict[str, Any]
 _PERIOD = re.compile(r"([1-9][0-9]{0,4})([hdw])")
@@ -53,7 +53,7 @@ class Adaptation:
     adds: tuple[Option, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[Arguments], Arguments] = dict
-    agree: Callable[[Invocation, Agent, Arguments], Arguments] | None = None
+    agree: Callable[[Invocation, Memory, Arguments], Arguments] | None = None
     other: tuple[str, str] | None = None
     absent: str = ""
     fails: Callable[[Any], bool] = lambda _: False
@@ -103,25 +103,52 @@ def _mode(arguments: Arguments) -> Arguments:
     return {**arguments, "mode": "deep"} if arguments.pop("deep", False) else arguments
 
 
-def _agree_to_erase(invocation: Invocation, agent: Agent, arguments: Arguments) -> Arguments:
-    """The arguments of erase, where a person agrees or --yes was said; what would go is shown on stderr.
-
-    Raises:
-        InvalidInput: nobody is there to be asked.
-    """
+def _agree_to_erase(invocation: Invocation, memory: Memory, arguments: Arguments) -> Arguments:
+    """The arguments of erase, where a person agrees or --yes was said; what would go is shown on stderr."""
     is_agreed = arguments.pop("yes", False)
     if is_agreed or sys.stdin.isatty():
-        memories = filter(None, map(agent.get, arguments["ids"]))
+        memories = filter(None, map(memory.agent().get, arguments["ids"]))
         for line in lists.lines(list(memories)).splitlines():
             invocation.note(line)
     if not is_agreed:
-        if not sys.stdin.isatty():
-            raise InvalidInput("erase cannot be undone and nobody is here to be asked; say --yes")
-        output.prompt(f"erase {output.counted(len(arguments['ids']), 'memory', 'memories')} for good? [y/N] ")
-        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-            output.note("nothing was erased")
-            raise typer.Exit(ExitCode.PROBLEM)
+        memories_of = output.counted(len(arguments["ids"]), "memory", "memories")
+        _ask("erase", f"erase {memories_of} for good?", otherwise="nothing was erased")
     return arguments
+
+
+def _agree_to_erase_user(invocation: Invocation, memory: Memory, arguments: Arguments) -> Arguments:
+    """The arguments of erase-user, likewise; a dry run asks nothing."""
+    is_agreed, name = arguments.pop("yes", False), arguments["name"]
+    if is_agreed or "dry_run" in arguments:
+        return arguments
+    if sys.stdin.isatty():
+        for part in memory.erase_user(name, tenant=invocation.tenant, dry_run=True).tables:
+            invocation.note(f"{part.table}: {output.counted(part.rows, 'row')}")
+    _ask("erase-user", f"erase all that is there of user {name} for good?", otherwise="nothing was erased")
+    return arguments
+
+
+def _agree_to_replace(_: Invocation, __: Memory, arguments: Arguments) -> Arguments:
+    """The arguments of restore; it asks where memories are removed first."""
+    is_agreed = arguments.pop("yes", False)
+    if "replace" in arguments and not is_agreed and "dry_run" not in arguments:
+        _ask("restore --replace", "remove the memories that are there first?", otherwise="nothing was restored")
+    return arguments
+
+
+def _ask(command: str, question: str, *, otherwise: str) -> None:
+    """Ask a person on the terminal whether to go on.
+
+    Raises:
+        InvalidInput: nobody is there to be asked.
+        typer.Exit: the answer is no.
+    """
+    if not sys.stdin.isatty():
+        raise InvalidInput(f"{command} cannot be undone and nobody is here to be asked; say --yes")
+    output.prompt(f"{question} [y/N] ")
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        output.note(otherwise)
+        raise typer.Exit(ExitCode.PROBLEM)
 
 
 def _text_of(path: str) -> str:
@@ -149,12 +176,13 @@ _EXPIRES = option(
     convert=lambda text: until(text, datetime.now(UTC)),
 )
 _NO_EMBED = option("no_embed", "--no-embed", "Leave the vectors to the next command that adds something.")
+_YES = option("yes", "--yes", "Do not ask.")
 _NONE = Adaptation()
 _ADAPTATIONS: Mapping[str, Adaptation] = {
     "observe": Adaptation(prepare=_stdin, more='The TEXT "-" is read from stdin.'),
     "get": Adaptation(absent="no memory {id_}{as_of} is visible to agent {agent}; recall shows ids"),
     "erase": Adaptation(
-        adds=(option("yes", "--yes", "Do not ask."),),
+        adds=(_YES,),
         agree=_agree_to_erase,
         absent="no memory {ids} is visible to agent {agent}; recall shows ids",
     ),
@@ -178,6 +206,8 @@ _ADAPTATIONS: Mapping[str, Adaptation] = {
         counts="agents", adds_up=True, fails=lambda report: any(part.outcome == "failed" for part in report.agents)
     ),
     "verify_events": Adaptation(fails=lambda verified: not verified.is_whole),
+    "erase_user": Adaptation(adds=(_YES,), agree=_agree_to_erase_user),
+    "restore": Adaptation(adds=(_YES,), agree=_agree_to_replace),
     "export": Adaptation(counts="writing memories"),
     "import_file": Adaptation(adds=(_NO_EMBED,), run=importing.run),
     "keys.create": Adaptation(drops=frozenset({"expires_at"}), adds=(_EXPIRES,)),

@@ -3,7 +3,7 @@
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | `doctor` found problems, a reflection failed, no such memory, `erase` was refused, a copy differs, an old schema |
+| 1 | `doctor` found problems, a reflection failed, no such memory, no to a question, a copy differs, an old schema |
 | 2 | usage, or a value that is refused: nothing was written |
 | 3 | broken records of an import; storage: not our file, damaged, read-only, full, out of reach, of a newer engrain |
 | 4 | busy: another process is writing |

@@ -75,7 +75,7 @@ def _run(made: Signature, invocation: Invocation, values: dict[str, Any]) -> Non
         if not is_served(memory):  # which looks for whole ids alone
             arguments = with_whole_ids(memory.agent(), made, arguments)
         if adapted.agree is not None:
-            arguments = adapted.agree(invocation, memory.agent(), arguments)
+            arguments = adapted.agree(invocation, memory, arguments)
         answer = _call(made, invocation, memory, arguments)
         absent = adapted.absent or (_ABSENT if made.is_optional else "")
         if absent and not answer:
