@@ -232,6 +232,11 @@ class TestCommands:
         with Memory.open(database) as memory, pytest.raises(Unauthenticated):
             memory.keys.authenticate(made.out.strip())
 
+    def test_the_user_of_a_key_is_shown(self, cli):
+        made = cli("keys", "create", "--role", "writer", "--user", "ana")
+        assert "writer of tenant default, any agent, user ana: made " in made.err
+        assert "writer of tenant default, any agent, user ana: made " in cli("keys", "list").out
+
     def test_as_json_the_secret_stands_beside_the_key(self, cli):
         made = cli("keys", "create", "--role", "reader", "--expires", "30d", "--json").json
         assert made["secret"].startswith(f"ek_{made['key']['id']}_")

@@ -41,7 +41,8 @@ def access_key(key: AccessKey) -> str:
     gone = "" if key.revoked_at is None else f", revoked {key.revoked_at:%Y-%m-%d %H:%M}"
     used = "never used" if key.last_used_at is None else f"used {key.last_used_at:%Y-%m-%d %H:%M}"
     named = "" if key.name is None else f" ({output.one_line(key.name)})"
-    holder = f"tenant {key.tenant_id}, {'any agent' if key.agent is None else f'agent {key.agent}'}"
+    user = "" if key.user_id is None else f", user {key.user_id}"
+    holder = f"tenant {key.tenant_id}, {'any agent' if key.agent is None else f'agent {key.agent}'}{user}"
     return f"{key.id}  {key.role} of {holder}{named}: made {key.created_at:%Y-%m-%d}, {used}{ends}{gone}"
 
 
