@@ -288,7 +288,7 @@ def test_no_table_takes_changes_to_rows_of_another_tenant(town):
 _OF_NOBODY = frozenset(
     "how_many_vectors oldest_transaction size invalid_indexes has_index walls_down walk_settings "
     "queue_for_indexes are_indexes_free index_settings unknown_tables"
-    " bypasses_walls along_indexes may_index queue_for_slots schema_revisions".split()
+    " bypasses_walls tables_not_writable along_indexes may_index queue_for_slots schema_revisions".split()
 )
 
 

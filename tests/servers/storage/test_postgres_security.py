@@ -41,6 +41,10 @@ _WALLS = """
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
 AND relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy WHERE polrelid = pg_class.oid)
 """
+# Of the role that owns the table; a superuser runs it.
+_REVOKED = """DO $$ BEGIN
+    EXECUTE format('REVOKE UPDATE ON facts FROM %I', (SELECT tableowner FROM pg_tables WHERE tablename = 'facts'));
+END $$"""
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +132,7 @@ def test_health_says_when_no_wall_binds_the_role(store):
     ("damage", "said"),
     [
         ("ALTER TABLE facts NO FORCE ROW LEVEL SECURITY", "row-level security of facts is off"),
+        (_REVOKED, "may not write to facts: connect as the role that owns"),
         ("DROP INDEX memory_vectors_version_1", "have no index memory_vectors_version_1"),
         ("DELETE FROM memory_words", "2 memories are missing from the keyword index"),
         ("DELETE FROM memory_index", "2 memories have no place in the searches"),
@@ -156,4 +161,4 @@ def test_health_says_what_is_wrong(damage, said):
     finally:
         server().drop_database(url)
     assert any(said in problem for problem in problems), problems
-    assert any(said in problem for problem in quick) == damage.startswith(("ALTER", "DROP", "UPDATE pg_index"))
+    assert any(said in problem for problem in quick) == damage.startswith(("ALTER", "DROP", "DO", "UPDATE pg_index"))

@@ -83,6 +83,8 @@ def test_a_standby_is_read_and_says_that_it_cannot_be_written(pair):
         with pytest.raises(errors.DatabaseReadOnly, match=r"is a standby.*target_session_attrs=read-write"):
             aide.observe("My dog is called Bruno.")
         assert aide.hooks.message("My dog is called Bruno.").degraded
+        health = memory.health()
+        assert (health.problems, health.backend.endswith(", a standby, which is only read")) == ((), True)
 
 
 @pytest.mark.parametrize(("wanted", "is_written"), [("read-write", True), ("prefer-standby", False)])

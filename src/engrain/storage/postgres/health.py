@@ -48,6 +48,12 @@ def find_problems(tx: Transaction, *, thorough: bool) -> Iterator[str]:
     for (table,) in tx.rows("walls_down", tables=list(OUR_TABLES)):
         turn_on = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
         yield f"row-level security of {table} is off: ALTER TABLE {table} {turn_on}"
+    unwritable = [table for (table,) in tx.rows("tables_not_writable", tables=list(OUR_TABLES))]
+    if unwritable:
+        yield (
+            f"this role may not write to {', '.join(unwritable[:3])}{', ...' if unwritable[3:] else ''}: "
+            "connect as the role that owns the tables, or grant this one INSERT, UPDATE and DELETE on all of them"
+        )
     for (name,) in tx.rows("invalid_indexes", tables=list(OUR_TABLES)):
         yield f"the index {name} is invalid: REINDEX INDEX {name}"
     yield from _find_missing_indexes(tx)

@@ -453,6 +453,13 @@ SELECT relname FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables AND relname <> 'memory_words'
     AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY relname;
 
+-- tables_not_writable --
+-- List tables of ours that this role may not write to
+SELECT relname FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables AND NOT (
+    has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')
+) ORDER BY relname;
+
 -- missing_entries --
 -- Count the memories without an index entry: none, unless something else changed the database
 SELECT count(*) FROM (

@@ -79,10 +79,11 @@ def revision(db: Connection, location: str) -> str:
 
 
 def server_version(db: Connection) -> str:
-    """Return the versions of the server and its extension."""
-    current = db.execute(_SERVER).fetchone()
+    """Return the versions of the server and its extension, and whether it is a standby."""
+    current, recovery = (db.execute(query).fetchone() for query in (_SERVER, "SELECT pg_is_in_recovery()"))
     assert current is not None
-    return f"postgresql {current[1]}, pgvector {current[3]}"
+    standby = ", a standby, which is only read" if recovery == (True,) else ""
+    return f"postgresql {current[1]}, pgvector {current[3]}{standby}"
 
 
 def check_server(current: Sequence[Any], location: str) -> None:
