@@ -404,6 +404,14 @@ class TestOwnersAreApart:
         said = served.server.ask("POST", "/mem0/v3/memories/?page=0", {"filters": {"user_id": "alice"}}, **headers)
         assert (said.status, said.json["detail"].startswith("page: ")) == (400, True)
 
+    @pytest.mark.parametrize("path", ["v3/memories/search/", "v2/memories/search/", "v2/memories/", "search"])
+    def test_who_names_no_owner_is_asked_for_one(self, served, path):
+        headers = {"Authorization": f"Token {served.secrets['reader']}"}
+        body = {} if path == "v2/memories/" else {"query": "Lisbon"}
+        refused = served.server.ask("POST", f"/mem0/{path}", body, **headers)
+        asked = "name an owner: filters must be an object with one of user_id, agent_id, app_id, run_id"
+        assert (refused.status, refused.json["detail"]) == (400, asked)
+
     def test_filters_of_an_add_that_are_no_object_are_refused(self, served):
         headers = {"Authorization": f"Token {served.secrets['writer']}"}
         body = {"messages": [{"role": "user", "content": LISBON}], "user_id": "alice", "filters": [1]}

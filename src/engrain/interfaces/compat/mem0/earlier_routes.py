@@ -78,7 +78,7 @@ def _listed(identity: RequestIdentity, fields: Json, *, path: str, page: int | N
 def _filters(fields: Json, *others: str) -> Json:
     """Return the filters of a request together with the ids, and some other fields, beside them."""
     beside = [{name: fields[name]} for name in (*IDS, *others) if name in fields]
-    return {"AND": [*([fields["filters"]] if "filters" in fields else []), *beside]}
+    return filters.join(fields.get("filters"), *beside)
 
 
 def _wrapped(body: Json, results: list[Json]) -> Any:

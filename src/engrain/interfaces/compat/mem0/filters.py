@@ -98,6 +98,12 @@ def select_owner(ids_by_name: Mapping[str, Any]) -> Selection:
     )
 
 
+def join(filters: object, *more: Json) -> Json:
+    """Join the filters of a request, if it has any, with more that all memories must meet."""
+    parts = [*([] if filters is None else [filters]), *more]
+    return {"AND": parts} if parts else {}
+
+
 def parse_filters(filters: object, *, takes_metadata: bool = False) -> Selection:
     """Parse the filters of a search or a list; with `takes_metadata` other names are keys of the metadata.
 
@@ -144,7 +150,7 @@ def _conditions(filters: object) -> Iterable[tuple[str, Any]]:
         InvalidInput: no object, or AND or OR without a list.
     """
     if not isinstance(filters, dict) or not filters:
-        raise InvalidInput(f"filters must be an object that names one of {', '.join(IDS)}")
+        raise InvalidInput(f"name an owner: filters must be an object with one of {', '.join(IDS)}")
     for name, value in filters.items():
         if name == "AND" or (name == "OR" and isinstance(value, list) and len(value) == 1):
             for condition in _branches(name, value):

@@ -88,8 +88,8 @@ def search(identity: Identified, body: Posted) -> Json:
     """Find the best memories of an owner for a question, best first; other names in filters are keys of metadata."""
     wanted = conversion.supported_fields(body, _SEARCH)
     beside = [{name: wanted[name]} for name in _OWNER if name in wanted]
-    conditions = {"AND": [*([wanted["filters"]] if wanted.get("filters") else []), *beside]}
-    return {"results": routes.find(identity, wanted, filters.parse_filters(conditions, takes_metadata=True))}
+    selection = filters.parse_filters(filters.join(wanted.get("filters") or None, *beside), takes_metadata=True)
+    return {"results": routes.find(identity, wanted, selection)}
 
 
 @router.post("/reset")
