@@ -18,7 +18,7 @@ from engrain.verbs.table import VERBS
 CODES = {
     errors.EngrainError: 1,
     errors.InvalidInput: 2,
-    errors.UnreadableImport: 2,
+    errors.UnreadableImport: 3,
     errors.UntrustedSettings: 2,
     errors.UnusableBackup: 2,
     errors.NotFound: 1,
@@ -168,7 +168,7 @@ def test_an_unknown_setting_is_exit_code_2(cli, monkeypatch):
 def test_a_file_that_is_not_there_cannot_be_imported(cli):
     cli("stats")
     ran = cli("import", "nowhere.json")
-    assert ran.code == 2
+    assert ran.code == 3
     assert "nowhere.json does not exist" in only_line(ran)
 
 

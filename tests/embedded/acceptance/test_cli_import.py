@@ -64,7 +64,7 @@ def test_of_many_broken_records_twenty_are_shown_and_all_are_in_json(cli, tmp_pa
 def test_strict_stops_at_the_first_broken_record(cli, tmp_path, database):
     file = write(tmp_path / "chat.jsonl", 450, broken=1)
     ran = cli("import", file, "--strict", "--json")
-    assert (ran.code, ran.out, ran.error["code"]) == (2, "", "unreadable_import")
+    assert (ran.code, ran.out, ran.error["code"]) == (3, "", "unreadable_import")
     assert "line 451" in ran.error["message"]
     assert episodes(database) == 450  # all that came before it
 

@@ -5,7 +5,7 @@
 | 0 | done |
 | 1 | `doctor` found problems, a reflection failed, no such memory, no to a question, a copy differs, an old schema |
 | 2 | usage, or a value that is refused: nothing was written |
-| 3 | broken records of an import; storage: not our file, damaged, read-only, full, out of reach, of a newer engrain |
+| 3 | a broken or unreadable import; storage: not our file, damaged, read-only, full, out of reach, of a newer engrain |
 | 4 | busy: another process is writing |
 | 5 | an engine (the embedder) is unavailable |
 | 130 | interrupted (Ctrl-C) |
@@ -51,6 +51,7 @@ EXIT_CODES: Mapping[type[errors.EngrainError], ExitCode] = {
     errors.EngrainError: ExitCode.PROBLEM,
     errors.InvalidInput: ExitCode.INVALID,
     errors.CannotListen: ExitCode.INVALID,
+    errors.UnreadableImport: ExitCode.BROKEN_RECORDS,
     errors.StorageError: ExitCode.STORAGE,
     errors.DatabaseBusy: ExitCode.BUSY,
     errors.EngineUnavailable: ExitCode.ENGINE,
