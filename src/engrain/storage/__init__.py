@@ -19,6 +19,8 @@ IN_MEMORY = ":memory:"
 HOME = "home"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
 _IN_QUERY = re.compile(r"([?&]password=)[^&#]*")
+_IN_KEYWORDS = re.compile(r"(\bpassword\s*=\s*)('[^']*'|\S+)")
+_KEYWORDS = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=")
 _MB = 2**20
 _SERVERS = ("postgresql://", "postgres://")
 
@@ -60,6 +62,8 @@ def open_store(
         if scheme in {"https", "http"}:
             raise InvalidInput(f"{where:.80} is the address of a server, and this needs the database: use it there")
         raise InvalidInput(f"{scheme}:// is no database of engrain's; give a path, postgresql://... or :memory:")
+    if has_keywords(where):  # the message has no password in it
+        raise InvalidInput("a server is named by a URL, not by key=value: give postgresql://user@host:port/dbname")
     if not where.strip():
         raise InvalidInput("the path of the memory is empty; name a file such as agent.db")
     from engrain.storage.sqlite.backend import SqliteBackend
@@ -107,6 +111,13 @@ def is_server(location: str) -> bool:
     return location.startswith(_SERVERS)
 
 
+def has_keywords(location: str) -> bool:
+    """Tell whether a location names a server by `host=...` and the like, as libpq takes it and engrain does not."""
+    return _KEYWORDS.match(location) is not None
+
+
 def mask_password(location: str) -> str:
     """Return a location as it may be printed: without the password of a URL, be it one of ours (a redis://, say)."""
+    if has_keywords(location):
+        return _IN_KEYWORDS.sub(r"\1", location)
     return _IN_QUERY.sub(r"\1", _BEFORE_HOST.sub(r"\1@", location)) if "://" in location else location

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engrain.domain import checks
-from engrain.storage import IN_MEMORY, is_server, open_store
+from engrain.storage import IN_MEMORY, has_keywords, is_server, open_store
 from engrain.storage.migrations import HEAD
 
 _SQLITE = "sqlite:///"
@@ -35,8 +35,9 @@ def inspect_schema(location: str | Path, *, busy_timeout_s: float = 5.0) -> Sche
     path = checks.path(location, name="location")
     if is_server(path):
         return _inspect_server(path, busy_timeout_s)
-    file = Path(path.removeprefix(_SQLITE)).expanduser()
-    if "://" in path.removeprefix(_SQLITE) or path == IN_MEMORY or not path.removeprefix(_SQLITE).strip():
+    name = path.removeprefix(_SQLITE)
+    file = Path(name).expanduser()
+    if "://" in name or path == IN_MEMORY or not name.strip() or has_keywords(name):
         open_store(path).close()  # which says what is wrong with it
         return SchemaState(path, "")
     if file.exists() and (file.is_dir() or file.stat().st_size > 0):

@@ -172,6 +172,19 @@ def test_a_file_that_is_not_there_cannot_be_imported(cli):
     assert "nowhere.json does not exist" in only_line(ran)
 
 
+@pytest.mark.parametrize(
+    "command", [["stats"], ["observe", "A turn"], ["migrate"], ["migrate", "--check"], ["copy", "TARGET", "b.db"]]
+)
+def test_a_server_that_is_named_as_libpq_names_it_is_no_file(cli, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    words = "host=127.0.0.1 password=s3cret dbname=memory"
+    refused = cli("--db", words, *[words if word == "TARGET" else word for word in command])
+    assert refused.code == 2
+    assert "give postgresql://user@host:port/dbname" in only_line(refused)
+    assert "s3cret" not in refused.err + cli("--db", words, "config", "db").out
+    assert list(tmp_path.glob("*host*")) == []
+
+
 def test_a_file_of_something_else_is_left_as_it_is(cli, tmp_path):
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear Ana, " * 1_000)
