@@ -196,7 +196,7 @@ class Memory(EventLog):
 
     @property
     def keys(self) -> Keys:
-        """Access keys: create, list, revoke and authenticate them."""
+        """Access keys: create, rotate, list and revoke them."""
         from engrain.agent.keys import Keys
 
         return Keys(lambda: self.parts, self.agent().caller)

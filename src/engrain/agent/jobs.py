@@ -103,7 +103,7 @@ class Jobs(View):
         id_, tenant_id = checks.name(job_id, name="job_id"), checks.optional_name(tenant, name="tenant")
         job = parts.store.maintain(None, retry_job, id_, parts.clock(), tenant_id=tenant_id)
         if job is None:
-            raise NotFound(f"there is no job {id_!r:.80}; jobs.list shows the ids")
+            raise NotFound(f"there is no job {id_!r:.80}; list the jobs to see their ids")
         if job.status != "waiting" or job.attempts:
             raise InvalidInput(f"job {job.id} is {job.status}; only a dead letter is tried again")
         return job

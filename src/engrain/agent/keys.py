@@ -106,7 +106,7 @@ class Keys(View):
         owner = f"tenant {self._of(tenant).tenant_id}" if agent is None else f"agent {agent!r:.80}"
         revoked = self._parts().store.write(self._act(tenant), _revoke, id_, agent)
         if revoked is None:
-            raise NotFound(f"{owner} has no key {id_}; keys.list shows those it has")
+            raise NotFound(f"{owner} has no key {id_}; list the keys to see those it has")
         return revoked
 
     def rotate(
@@ -144,7 +144,7 @@ class Keys(View):
         created = self._parts().store.write(act, rotate)
         if created is None:
             owner = f"tenant {act.caller.tenant_id}" if agent is None else f"agent {agent!r:.80}"
-            raise NotFound(f"{owner} has no key {id_}; keys.list shows those it has")
+            raise NotFound(f"{owner} has no key {id_}; list the keys to see those it has")
         return created
 
     def authenticate(self, secret: words.Secret) -> Grant:

@@ -237,7 +237,7 @@ class RemoteMemory(Memory):
 
     @property
     def keys(self) -> Keys:
-        """Access keys: create, list and revoke them."""
+        """Access keys: create, rotate, list and revoke them."""
         keys: Keys = _group("keys", "memory")(lambda: self.parts, self.default_caller)
         return keys
 

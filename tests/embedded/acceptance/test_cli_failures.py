@@ -185,6 +185,19 @@ def test_a_server_that_is_named_as_libpq_names_it_is_no_file(cli, tmp_path, monk
     assert list(tmp_path.glob("*host*")) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["keys", "revoke", "k1"], "tenant default has no key k1; list the keys to see those it has"),
+        (["jobs", "retry", "j1"], "there is no job 'j1'; list the jobs to see their ids"),
+        (["undo", "r1"], "agent assistant has no run r1; list the runs to see their ids"),
+    ],
+)
+def test_what_is_not_there_is_said_in_words_that_hold_for_a_command(cli, command, said):
+    cli("stats")
+    assert said in only_line(cli(*command))
+
+
 def test_a_file_of_something_else_is_left_as_it_is(cli, tmp_path):
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear Ana, " * 1_000)

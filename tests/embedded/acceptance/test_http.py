@@ -132,6 +132,13 @@ def test_what_a_path_takes_is_said_in_full(client):
     assert client.options("/v1/facts").headers["Allow"] == "GET, POST"
 
 
+def test_what_is_not_found_is_named_by_what_was_asked(client):
+    nothing = "get finds nothing of id 'abc' that this agent sees"
+    assert client.get("/v1/memories/abc").json()["detail"] == nothing
+    of_then = client.get("/v1/memories/abc?as_of=2026-05-01").json()["detail"]
+    assert of_then == nothing.replace("'abc'", "'abc', as_of '2026-05-01'")
+
+
 def test_the_nearest_parameter_is_named(client):
     assert "did you mean subject?" in client.get("/v1/facts?subjct=Ana").json()["detail"]
 

@@ -232,6 +232,9 @@ class TestCommands:
         with Memory.open(database) as memory, pytest.raises(Unauthenticated):
             memory.keys.authenticate(made.out.strip())
 
+    def test_the_help_names_the_commands_that_there_are(self, cli):
+        assert "Access keys: create, rotate, list and revoke them." in cli("keys", "-h").out
+
     def test_the_user_of_a_key_is_shown(self, cli):
         made = cli("keys", "create", "--role", "writer", "--user", "ana")
         assert "writer of tenant default, any agent, user ana: made " in made.err
@@ -257,9 +260,14 @@ class TestCommands:
     def test_a_period_is_counted_from_now(self, text, at):
         assert until(text, NOW) == at
 
-    @pytest.mark.parametrize("text", ["2027-01-01", "0d", "-1d", "30", "d", "30 days"])
+    @pytest.mark.parametrize("text", ["2027-01-01", "-1d", "30", "d", "next friday"])
     def test_what_is_no_period_is_read_as_a_time(self, text):
         assert until(text, NOW) == text
+
+    @pytest.mark.parametrize("text", ["0d", "30x", "30 days", "6M"])
+    def test_a_period_of_another_unit_is_refused_with_those_that_there_are(self, text):
+        with pytest.raises(InvalidInput, match=f"--expires '{text}' is no period such as 30d, 12h or 2w"):
+            until(text, NOW)
 
     def test_a_period_past_the_calendar_is_refused(self):
         with pytest.raises(InvalidInput, match="calendar"):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Arguments = dict[str, Any]
 _PERIOD = re.compile(r"([1-9][0-9]{0,4})([hdw])")
+_ANY_PERIOD = re.compile(r"[0-9]+ *[A-Za-z]+")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 
 
@@ -72,9 +73,11 @@ def until(text: str, now: datetime) -> datetime | str:
     """The time that a period from now ends at; what is no period is left to be read as a time.
 
     Raises:
-        InvalidInput: the period ends past the year 9999.
+        InvalidInput: the period ends past the year 9999, or is of a unit that nobody knows.
     """
     period = _PERIOD.fullmatch(text.strip())
+    if period is None and _ANY_PERIOD.fullmatch(text.strip()):
+        raise InvalidInput(f"--expires {text!r:.80} is no period such as 30d, 12h or 2w")
     if period is None:
         return text
     try:

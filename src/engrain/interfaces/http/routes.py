@@ -270,7 +270,11 @@ def _answer(
     if signature.answer is None:
         return answers.no_content()
     if value is None:
-        named = ", ".join(f"{name.rstrip('_')} {value!r:.80}" for name, value in arguments.items() if value is not None)
+        named = ", ".join(
+            f"{parameter.json_name} {arguments[parameter.name]!r:.80}"
+            for parameter in signature.parameters
+            if arguments.get(parameter.name, parameter.default) != parameter.default
+        )
         raise NotFound(f"{signature.verb.name} finds nothing{f' of {named}' if named else ' yet'} that this agent sees")
     if signature.is_optional:
         return answers.versioned(value.to_dict(), if_none_match)

@@ -44,7 +44,7 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
     """
     run = claims.lock_run(work, run_id)
     if run is None:
-        raise NotFound(f"agent {work.agent} has no run {run_id}; runs() lists them")
+        raise NotFound(f"agent {work.agent} has no run {run_id}; list the runs to see their ids")
     facts = [memory for memory in _load_changed(work, run_id) if isinstance(memory, Fact)]
     work.backend.lock(work, run.episode_ids, facts)
     reversal.check_undo(run)
