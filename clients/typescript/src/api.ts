@@ -559,6 +559,7 @@ export interface ImportReport {
   entities: number;
   broken: Array<Broken>;
   broken_count: number;
+  ignored_keys: Array<string>;
 }
 
 /** A namespace, and how many items are in it, and in those below where it was cut. */

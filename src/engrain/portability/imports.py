@@ -14,6 +14,7 @@ from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
 from engrain.portability.formats import (
     BrokenRecord,
+    IgnoredKeys,
     ImportedEntity,
     ImportedFact,
     ImportedItem,
@@ -59,7 +60,8 @@ class Broken(Record):
 class ImportReport(Record):
     """Report of an import: `added` memories, `present` and `erased` ones that stay so, and `broken` records.
 
-    `broken` lists the first thousand; `broken_count` counts all.
+    `broken` lists the first thousand; `broken_count` counts all. `ignored_keys` names up to a hundred keys that were
+    not read.
     """
 
     path: str
@@ -72,6 +74,7 @@ class ImportReport(Record):
     entities: int  # added to the registry
     broken: tuple[Broken, ...]
     broken_count: int
+    ignored_keys: tuple[str, ...]  # of JSON lines, in order
 
 
 def import_file(
@@ -101,9 +104,10 @@ def import_file(
     broken: list[Broken] = []
     kinds: Counter[str] = Counter()
     known: dict[str | None, dict[str, str]] = {}  # by user
+    ignored: set[str] = set()
     seen = entities = erased = broken_count = 0
     name = format_name
-    for user, records in _batches(read(path, format_name)):
+    for user, records in _batches(read(path, format_name), ignored):
         act = Act(caller=_act_for(caller, user), at=clock())
         batch = store.write(act, _store_batch, records, known.get(user, {}), is_strict=strict, secrets=secrets)
         known[user] = batch.known
@@ -131,6 +135,7 @@ def import_file(
         entities=entities,
         broken=tuple(broken),
         broken_count=broken_count,
+        ignored_keys=tuple(sorted(ignored)),
     )
 
 
@@ -250,9 +255,12 @@ def _act_for(caller: Caller, user: str | None) -> Caller:
 
 
 def _batches(
-    records: Iterator[ImportedRecord | BrokenRecord],
+    records: Iterator[ImportedRecord | BrokenRecord | IgnoredKeys], ignored: set[str]
 ) -> Iterator[tuple[str | None, list[ImportedRecord | BrokenRecord]]]:
-    """Yield records that are stored together, in their order: those of one user, or of none."""
+    """Yield records that are stored together, in their order: those of one user, or of none.
+
+    Keys that were not read go into `ignored`.
+    """
     batch: list[ImportedRecord | BrokenRecord] = []
     last: str | None = None
     characters = 0
@@ -260,6 +268,9 @@ def _batches(
         if type(record) is ImportedTurn:  # as nearly all are, in two calls less
             user = record.fields.get("user_id") if record.fields else None
             user, length = user if isinstance(user, str) else None, len(record.content)
+        elif isinstance(record, IgnoredKeys):
+            ignored.update(record.keys)
+            continue
         else:
             user, length = user_of_record(record), _length_of(record)
         if batch and (user != last or len(batch) == _BATCH or characters > _BATCH_CHARACTERS):

@@ -61,6 +61,30 @@ def test_of_many_broken_records_twenty_are_shown_and_all_are_in_json(cli, tmp_pa
     assert len(cli("import", file, "--json").json["broken"]) == 27
 
 
+def test_a_turn_that_the_command_line_printed_keeps_its_time_tags_metadata_and_importance(cli, tmp_path):
+    options = ["--time", "2019-05-01T00:00:00Z", "--tag", "home", "--importance", "8"]
+    first = cli("observe", "The boiler was serviced.", *options, "--metadata", '{"channel": "sms"}', "--json").json
+    second = {name: first[name] for name in ("content", "event_time", "tags", "metadata", "importance")}
+    for name, line in {"printed": first, "plain": second}.items():
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(json.dumps(line))
+        ran = cli("import", file, "--agent", name)
+        assert "not read" not in ran.err
+        assert "1 turn added" in ran.out
+        [turn] = cli("list", "episode", "--agent", name, "--json").json["items"]
+        for key in ("event_time", "tags", "importance"):
+            assert turn[key] == first[key]
+        assert turn["metadata"]["channel"] == "sms"
+
+
+def test_keys_that_were_not_read_are_named_once(cli, tmp_path):
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"content": "a", "thread": 1, "mood": "good"}\n{"content": "b", "thread": 2}\n')
+    ran = cli("import", file)
+    assert (ran.code, ran.err.splitlines()[-1]) == (0, "keys that were not read: mood, thread")
+    assert cli("import", file, "--json").json["ignored_keys"] == ["mood", "thread"]
+
+
 def test_strict_stops_at_the_first_broken_record(cli, tmp_path, database):
     file = write(tmp_path / "chat.jsonl", 450, broken=1)
     ran = cli("import", file, "--strict", "--json")

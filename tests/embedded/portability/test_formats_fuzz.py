@@ -13,6 +13,7 @@ from engrain.errors import UnreadableImport
 from engrain.portability.formats import (
     FORMATS,
     BrokenRecord,
+    IgnoredKeys,
     ImportedEntity,
     ImportedFact,
     ImportedRule,
@@ -68,7 +69,7 @@ def times_of(record):
 
 
 def check(path, form):
-    """Reads twice; every record is one of the two, well formed, and the second reading says the same."""
+    """Reads twice; every record is one of the three, well formed, and the second reading says the same."""
     try:
         records = list(read(path, form))
     except UnreadableImport:
@@ -78,6 +79,8 @@ def check(path, form):
             assert record.position
             assert record.reason
             assert len(record.reason) < 1000
+        elif isinstance(record, IgnoredKeys):
+            assert 0 < len(record.keys) <= 100
         else:
             assert isinstance(record, ImportedTurn | ImportedFact | ImportedEntity | ImportedRule)
             assert record.source_id

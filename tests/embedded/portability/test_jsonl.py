@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.portability.formats import BrokenRecord, ImportedTurn, read
+from engrain.portability.formats import BrokenRecord, IgnoredKeys, ImportedTurn, read
 
 
 def test_reads_every_field_and_fills_in_what_is_not_said(samples):
@@ -100,6 +100,49 @@ def test_times(written, time, expected):
     assert turn.event_time == expected
 
 
+@pytest.mark.parametrize("has_kind", [False, True])
+@pytest.mark.parametrize("written_first", ["time", "event_time", "timestamp", "created_at"])
+def test_the_time_has_several_names_and_the_first_that_is_there_counts(written, written_first, has_kind):
+    names = ["time", "event_time", "timestamp", "created_at"]
+    later = dict.fromkeys(names[names.index(written_first) + 1 :], "2026-01-01T00:00:00Z")
+    line = {**later, "time": None, written_first: "2019-05-01T00:00:00Z", "content": "The boiler was serviced."}
+
+    (turn,) = read(written("n.jsonl", [{**line, "kind": "episode"} if has_kind else line]))
+
+    assert turn.event_time == datetime(2019, 5, 1, tzinfo=UTC)
+
+
+def test_a_fault_of_a_time_names_the_key_that_the_line_has(written):
+    broken, _ = read(written("n.jsonl", [{"content": "x", "event_time": "8 May"}, {"content": "y"}]))
+
+    assert broken == BrokenRecord("line 1", "event_time is text ('8 May'), expected ISO 8601 or epoch seconds")
+
+
+def test_a_plain_turn_keeps_its_tags_metadata_and_importance(written):
+    line = {"content": "x", "tags": ["home"], "metadata": {"channel": "sms"}, "importance": 8}
+
+    (turn,) = read(written("n.jsonl", [line]))
+
+    assert (turn.tags, turn.metadata) == (("home",), {"channel": "sms", "format": "jsonl"})
+    assert turn.fields == {"importance": 8}
+
+
+def test_keys_that_are_not_read_are_named_once_a_file(written):
+    lines = [{"content": "x", "thread": number, f"{'k' * 99}": 1} for number in range(3)]
+    export = {"kind": "episode", "content": "y", "anything": 1}
+
+    *turns, ignored = read(written("n.jsonl", [*lines, {"content": "y", "user_id": "ana"}, export, {"nothing": 1}]))
+
+    assert len(turns) == 6
+    assert ignored == IgnoredKeys((f"{'k' * 27}...{'k' * 28}", "thread", "user_id"))
+
+
+def test_of_very_many_keys_that_are_not_read_a_hundred_are_named(written):
+    *_, ignored = read(written("n.jsonl", [{"content": "x", f"key {number:03}": 1} for number in range(300)]))
+
+    assert ignored.keys == tuple(f"key {number:03}" for number in range(100))
+
+
 def fields_of_lines(key, *usual):
     odd = [None, "", " ", 7, True, ["x"], "\ud800"]
     return st.fixed_dictionaries({}, optional={key: st.sampled_from([*usual, *odd]) | st.sampled_from(usual)})
@@ -116,6 +159,7 @@ LINES = st.builds(
     fields_of_lines(
         "time", "2024-05-01T08:00:00Z", "2024-05-01T08:00:00+00:00", "2024-05-01", "0001-01-01T00:00+09:00"
     ),
+    fields_of_lines("timestamp", "2024-05-02T08:00:00Z", 1707584460),
     st.sampled_from([{}, {}, {}, {"kind": "episode"}, {"kind": "rule"}]),
 )
 

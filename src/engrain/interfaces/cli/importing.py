@@ -30,7 +30,7 @@ def run(invocation: Invocation, arguments: Mapping[str, Any]) -> None:
     with invocation.memory() as memory:
         try:
             report = _read(invocation, memory, taken)
-            for line in reports.broken_records(report):
+            for line in reports.import_notes(report):
                 invocation.note(line)
             if not arguments.get("no_embed") and not is_served(memory):
                 _embed(invocation, memory, report)

@@ -14,7 +14,7 @@ from engrain.errors import UnreadableImport
 from engrain.portability.formats.chatgpt import CHATGPT
 from engrain.portability.formats.claude import CLAUDE
 from engrain.portability.formats.claude_code import CLAUDE_CODE
-from engrain.portability.formats.fields import Malformed, describe, keys_found
+from engrain.portability.formats.fields import Malformed, describe, keys_found, shorten
 from engrain.portability.formats.files import Part, Source, container_of, parts_of
 from engrain.portability.formats.jsonl import JSONL
 from engrain.portability.formats.langgraph import LANGGRAPH
@@ -29,6 +29,7 @@ from engrain.portability.formats.records import (
     Container,
     Entry,
     Format,
+    IgnoredKeys,
     ImportedEntity,
     ImportedFact,
     ImportedItem,
@@ -44,11 +45,15 @@ from engrain.portability.formats.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import TypeAlias
+
+    _Read: TypeAlias = ImportedRecord | BrokenRecord | IgnoredKeys
 
 __all__ = [
     "FORMATS",
     "BrokenRecord",
     "Format",
+    "IgnoredKeys",
     "ImportedEntity",
     "ImportedFact",
     "ImportedItem",
@@ -70,6 +75,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 )
 """By name, in the order in which detection tries them."""
 
+_MOST_KEYS = 100  # named of a file; a hostile one has new ones on every line
 _SHAPES: Mapping[Layout, str] = {
     "list": "a JSON list",
     "object": "one JSON object",
@@ -85,8 +91,10 @@ def detect(path: Path) -> str:
     return form.name
 
 
-def read(path: Path, format: str = "auto") -> Iterator[ImportedRecord | BrokenRecord]:  # noqa: A002 - the word of the command line
+def read(path: Path, format: str = "auto") -> Iterator[_Read]:  # noqa: A002 - the word of the command line
     """Read the file (or folder) at `path` in its order, with a BrokenRecord in place of each broken record.
+
+    IgnoredKeys follow the records of a file that has keys which are not read.
 
     `format` is a name of FORMATS, or "auto" to detect it. UnreadableImport is raised by the call itself, by the
     iteration only where the disk fails. JSON lines are read in constant memory, any other JSON whole.
@@ -111,7 +119,7 @@ def _endings(container: Container) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(form.endings for form in FORMATS.values() if container in form.containers))
 
 
-def _read_parts(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[ImportedRecord | BrokenRecord]:
+def _read_parts(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[_Read]:
     for part in parts:
         try:
             # The source gets no name here: the next document must not be read while this one is in memory.
@@ -122,10 +130,15 @@ def _read_parts(form: Format, parts: list[Part], ready: dict[str, Source]) -> It
             yield from records
 
 
-def _read_source(form: Format, source: Source) -> Iterator[ImportedRecord | BrokenRecord]:
+def _read_source(form: Format, source: Source) -> Iterator[_Read]:
+    ignored: list[str] = []
     for page in source.scan():
         turns = None if form.read_turns is None else form.read_turns(page, source.stem)
         yield from _read_entries(form, source.entries(page, form.item)) if turns is None else turns
+        if form.ignored_keys is not None and (keys := form.ignored_keys(page)):
+            ignored = sorted({*ignored, *(shorten(key)[1:-1] for key in keys)})[:_MOST_KEYS]
+    if ignored:
+        yield IgnoredKeys(tuple(ignored))
 
 
 def _read_entries(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator[ImportedRecord | BrokenRecord]:

@@ -1,4 +1,4 @@
-"""Plain JSONL, for anything that can write lines: {session, role, speaker, content, time, id}, content required.
+"""Plain JSONL, for anything that can write lines: objects with the keys of `_PLAIN`, of which content is required.
 
 A line with a `kind` is what `engrain export` writes: an episode, a fact, a rule or an entity, with all there is of it.
 """
@@ -34,6 +34,9 @@ _METADATA: Json = {"format": _NAME}  # of every turn that is not of an export: w
 _MOST_ENTRIES = 2**62
 # Keys with a meaning of their own; the rest are further fields.
 _OWN = frozenset("kind session role speaker content time subject predicate about tags metadata".split())
+_TIMES = ("time", "event_time", "timestamp", "created_at")  # of a turn; the first that a line has counts
+_RICH = frozenset(("kind", "tags", "metadata", "importance"))  # keys that few lines have
+_PLAIN = frozenset(("session", "role", "speaker", "content", "id", *_TIMES)) | _RICH
 
 _OF_ITEM = tuple("id user_id index version ttl_s created_at updated_at expires_at".split())
 
@@ -47,11 +50,13 @@ def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
 
 def _read_turns(page: Page, stem: str) -> Sequence[ImportedTurn] | None:
     """Read turns as `_turn` does, by columns: None where a line is something else, or has something wrong."""
-    lines = [value for value in page.values if isinstance(value, dict) and "kind" not in value]
-    if len(lines) < len(page.values):
+    lines = [value for value in page.values if isinstance(value, dict)]
+    keys = set[str]().union(*lines)
+    if len(lines) < len(page.values) or not keys.isdisjoint(_RICH):
         return None
     contents = cast("list[str]", [line.get("content") for line in lines])
-    moments = [line.get("time") for line in lines]
+    has_others = not keys.isdisjoint(_TIMES[1:])
+    moments = [line.get(_time_key(line)) for line in lines] if has_others else [line.get("time") for line in lines]
     try:
         if set(map(type, contents)) != {str} or not all(map(str.strip, contents)):
             return None
@@ -80,6 +85,20 @@ def _read_names(lines: Sequence[Json], key: str, *, default: str | None = None) 
         return cast("list[str | None]", column)
     known = {value: default if fields.is_blank(value) else fields.as_text(value, key) for value in set(column)}
     return [known[value] for value in column]
+
+
+def _time_key(record: Json) -> str:
+    """Return the key under which a turn has its time."""
+    return next((key for key in _TIMES if not fields.is_blank(record.get(key))), _TIMES[0])
+
+
+def _ignored_keys(page: Page) -> set[str]:
+    """Return the keys of plain turns that are not read."""
+    lines = [value for value in page.values if isinstance(value, dict)]
+    if set[str]().union(*lines) <= _PLAIN:
+        return set()
+    plain = (line for line in lines if "content" in line and "kind" not in line)
+    return set[str]().union(*plain) - _PLAIN
 
 
 def _parse_record(entry: Entry) -> ImportedRecord:
@@ -111,13 +130,15 @@ def _turn(entry: Entry) -> ImportedTurn:
     given = record.get("role")
     role = ROLES[given] if isinstance(given, str) and given in ROLES else _role(given)
     speaker = fields.optional_text(record, "speaker")
-    time = fields.as_time(record.get("time"), "time")
+    time_key = _time_key(record)
+    time = fields.as_time(record.get(time_key), time_key)
     source_id = (
         fields.optional_text(record, "id")
         or f"{entry.number}:{fields.fingerprint(session, role, speaker, content, time)}"
     )
+    metadata = fields.optional_object(record, "metadata")
     if not is_ours:
-        return ImportedTurn(session, role, speaker, content, time, source_id, None, _METADATA)
+        metadata = {**metadata, **_METADATA} if metadata else _METADATA
     return ImportedTurn(
         session=session,
         role=role,
@@ -125,10 +146,15 @@ def _turn(entry: Entry) -> ImportedTurn:
         content=content,
         event_time=time,
         source_id=source_id,
-        metadata=fields.optional_object(record, "metadata"),
+        metadata=metadata,
         tags=fields.as_tags(record.get("tags"), "tags"),
-        fields=_extra_fields(record),
+        fields=_extra_fields(record) if is_ours else _given_importance(record),
     )
+
+
+def _given_importance(record: Json) -> Json:
+    given = record.get("importance")
+    return {} if given is None else {"importance": given}
 
 
 def _role(value: object) -> Role:
@@ -244,4 +270,5 @@ JSONL = Format(
     recognises={"lines": _recognises},
     read=_read,
     read_turns=_read_turns,
+    ignored_keys=_ignored_keys,
 )

@@ -128,6 +128,12 @@ class BrokenRecord(NamedTuple):
     """The fault with the value, shortened."""
 
 
+class IgnoredKeys(NamedTuple):
+    """Keys in a file that nothing was read from, in order."""
+
+    keys: tuple[str, ...]
+
+
 ImportedRecord: TypeAlias = (
     ImportedTurn | ImportedFact | ImportedEntity | ImportedRule | ImportedLogEntry | ImportedItem
 )
@@ -175,6 +181,8 @@ class Format(NamedTuple):
     """Reads the records of one entry, in order; raises Malformed when the entry as a whole cannot be read."""
     read_turns: Callable[[Page, str], Sequence[ImportedTurn] | None] | None = None
     """Reads a page of lines at once, with the stem of their file; None where one is more than a plain turn."""
+    ignored_keys: Callable[[Page], set[str]] | None = None
+    """Returns the keys of a page that nothing is read from, where a person may have written them."""
     item: str = ""
     """Position of an item of the list; `{index}` counts from 0, `{number}` from 1."""
     containers: frozenset[Container] = frozenset({"file"})

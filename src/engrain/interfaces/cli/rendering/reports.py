@@ -242,11 +242,15 @@ def imported(report: ImportReport) -> str:
     )
 
 
-def broken_records(report: ImportReport) -> list[str]:
-    """A line for each of the first records that were passed over, and how many more there are."""
+def import_notes(report: ImportReport) -> list[str]:
+    """A line for each of the first records that were passed over, for how many more there are, and for ignored keys."""
     lines = [f"broken: {record.position}: {record.reason}" for record in report.broken[:_BROKEN_SHOWN]]
     more = report.broken_count - _BROKEN_SHOWN
-    return [*lines, f"and {more:,} more (--json lists all)"] if more > 0 else lines
+    if more > 0:
+        lines.append(f"and {more:,} more (--json lists all)")
+    if report.ignored_keys:
+        lines.append(f"keys that were not read: {', '.join(report.ignored_keys)}")
+    return lines
 
 
 def _whose(tenant: str | None, agent: str | None, user: str | None = None) -> str:
