@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agno.learn.stores.protocol import LearningStore
 
 from engrain.context.block import ContextBlock
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, describe_memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -95,10 +95,10 @@ class EngrainLearningStore(LearningStore):
         """Return the tools of a run, for its user and session."""
         agent = self._agent(context)
 
-        def recall_memories(query: str) -> list[dict[str, Any]]:
+        def recall_memories(query: str) -> list[dict[str, str]]:
             """Search the long-term memory for a question, in any words."""
             found = agent.recall(query)
-            return [{"content": hit.memory.content, "time": hit.memory.created_at.isoformat()} for hit in found]
+            return [describe_memory(hit.memory) for hit in found]
 
         def remember_memory(content: str) -> str:
             """Store something for later conversations, as one sentence that stands for itself."""

@@ -1,4 +1,7 @@
-"""Connection of an adapter to an agent: of an open memory, or of one that the adapter opens and closes."""
+"""Connection of an adapter to an agent: of an open memory, or of one that the adapter opens and closes.
+
+Also what an adapter tells a model of a memory.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from engrain.domain.records import Episode, Fact
 from engrain.service import Memory
 
 if TYPE_CHECKING:
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.agent import Agent
     from engrain.aio import AsyncMemory
+    from engrain.domain.records import MemoryRecord
 
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
@@ -46,3 +51,14 @@ class AgentConnection:
         """Close the memory, if this opened it."""
         if self._opened is not None:
             self._opened.close()
+
+
+def state_memory(memory: MemoryRecord) -> str:
+    """State a memory in words: a fact with its subject and predicate, anything else as it is."""
+    return memory.statement if isinstance(memory, Fact) else memory.content
+
+
+def describe_memory(memory: MemoryRecord) -> dict[str, str]:
+    """Describe a memory for a model: what it says, when that happened, and whose words these are."""
+    speaker = {"speaker": memory.speaker or memory.role} if isinstance(memory, Episode) else {}
+    return {"content": state_memory(memory), "time": memory.happened_at.isoformat(), **speaker}

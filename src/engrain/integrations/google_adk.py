@@ -13,7 +13,7 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
 from engrain.domain.records import Episode
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, state_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,17 +121,13 @@ def _text(content: types.Content | None) -> str:
 
 
 def _entry(memory: MemoryRecord) -> MemoryEntry:
-    role, author, time = "user", memory.agent, memory.created_at
+    role, author = "user", memory.agent
     if isinstance(memory, Episode):
-        role, author, time = (
-            "user" if memory.role == "user" else "model",
-            memory.speaker or memory.role,
-            memory.event_time,
-        )
+        role, author = "user" if memory.role == "user" else "model", memory.speaker or memory.role
     return MemoryEntry(
-        content=types.Content(role=role, parts=[types.Part(text=memory.content)]),
+        content=types.Content(role=role, parts=[types.Part(text=state_memory(memory))]),
         id=memory.id,
         author=author,
-        timestamp=time.isoformat(),
+        timestamp=memory.happened_at.isoformat(),
         custom_metadata=dict(memory.metadata),
     )

@@ -15,7 +15,7 @@ from langchain_core.messages import message_to_dict, messages_from_dict
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, state_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,10 +127,9 @@ def _entry(message: BaseMessage) -> dict[str, Any]:
 def _document(hit: Hit) -> Document:
     memory = hit.memory
     about = {name: getattr(memory, name, None) for name in ("kind", "session", "speaker", "subject", "predicate")}
-    time = getattr(memory, "event_time", None) or memory.created_at
     told = {name: value for name, value in about.items() if value is not None}
     return Document(
         id=memory.id,
-        page_content=memory.content,
-        metadata={**told, "score": hit.score, "why": str(hit.why), "time": time.isoformat()},
+        page_content=state_memory(memory),
+        metadata={**told, "score": hit.score, "why": str(hit.why), "time": memory.happened_at.isoformat()},
     )

@@ -12,7 +12,7 @@ from pydantic_ai import RunContext  # noqa: TC002  # the tools' schemas are read
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.toolsets import FunctionToolset
 
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, describe_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,10 +81,10 @@ class EngrainMemory(AbstractCapability[Any]):
         toolset: FunctionToolset[Any] = FunctionToolset(id="engrain-memory")
 
         @toolset.tool
-        async def recall(ctx: RunContext[Any], query: str) -> list[dict[str, Any]]:
+        async def recall(ctx: RunContext[Any], query: str) -> list[dict[str, str]]:
             """Search the long-term memory for a question, in any words."""
             found = await self._connection.call(self._agent(ctx).recall, query)
-            return [{"content": hit.memory.content, "time": hit.memory.created_at.isoformat()} for hit in found]
+            return [describe_memory(hit.memory) for hit in found]
 
         @toolset.tool
         async def remember(ctx: RunContext[Any], content: str) -> str:

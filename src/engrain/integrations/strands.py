@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from strands.memory.types import MemoryEntry
 
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, describe_memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from strands.memory.types import AddMessagesContext
 
     from engrain.aio import AsyncMemory
+    from engrain.domain.records import Hit
     from engrain.service import Memory
 
 _MOST_RESULTS = 5
@@ -58,13 +59,7 @@ class EngrainStore:
         """Find the memories that answer a query best, the best first."""
         most = (options or {}).get("max_search_results") or self.max_search_results
         found = await self._connection.call(self._connection.agent.recall, query, limit=most)
-        return [
-            MemoryEntry(
-                content=hit.memory.content,
-                metadata={"id": hit.memory.id, "score": hit.score, "time": hit.memory.created_at.isoformat()},
-            )
-            for hit in found
-        ]
+        return [_entry(hit) for hit in found]
 
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> str:
         """Store one content as a fact, and return its id; the same content again confirms it."""
@@ -92,3 +87,8 @@ class EngrainStore:
                 key = None if told is None else f"strands:{hashlib.sha256(told.encode(errors='replace')).hexdigest()}"
                 stored.append(self._connection.agent.observe(text, role=message["role"], idempotency_key=key).id)
         return stored
+
+
+def _entry(hit: Hit) -> MemoryEntry:
+    told = describe_memory(hit.memory)
+    return MemoryEntry(content=told.pop("content"), metadata={"id": hit.memory.id, "score": hit.score, **told})

@@ -69,6 +69,9 @@ async def main(location):
         memory.flush()
         [lives] = [one for one in await found("Where does Ana live?") if "Porto" in one.content.parts[0].text]
         assert lives.custom_metadata["n"] == 1
+        memory.agent("app", user="ana").remember("Faro", subject="Bo", predicate="works in", valid_from="2019-05-01")
+        works = (await found("Where does Bo work?"))[0]
+        assert (works.content.parts[0].text, works.timestamp[:10]) == ("Bo works in: Faro", "2019-05-01")
         await service.delete_memory(app_name="app", user_id="ana", memory_id=best.id)
         await service.add_session_to_memory(session("ana", *events))
         assert COFFEE not in {one.content.parts[0].text for one in await found("coffee in the morning")}

@@ -51,7 +51,8 @@ def made(memory, model, user=None):
 
 
 async def check_tools(memory):
-    search, told = '{"query": "coffee"}', '{"content": "Ana was here."}'
+    memory.agent("a", user="ana").remember("espresso", subject="Ana", predicate="drinks", valid_from="2019-05-01")
+    search, told = '{"query": "coffee or espresso"}', '{"content": "Ana was here."}'
     for awaited in (False, True):
         model = Answers(call("recall_memories", search), call("remember_memory", told), "Done.")
         agent, _ = made(memory, model)
@@ -60,6 +61,8 @@ async def check_tools(memory):
         assert answer.content == "Done."
         assert set(model.tools) == {"recall_memories", "remember_memory"}
         assert COFFEE in str(model.asked[1][-1])
+        assert "Ana drinks: espresso" in str(model.asked[1][-1])
+        assert "2019-05-01" in str(model.asked[1][-1])
         assert "stored as " in str(model.asked[2][-1])
     assert "Ana was here." in {fact.content for fact in memory.agent("a", user="ana").list("fact")}
 

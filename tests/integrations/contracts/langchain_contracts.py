@@ -38,7 +38,9 @@ def check_documents(memory):
     facts = EngrainRetriever(memory=AsyncMemory(memory), agent="retriever", filters={"kinds": ["fact"]})
     [found] = facts.invoke("Where does Ana live?")
     assert isinstance(found, Document)
-    assert (found.page_content, found.metadata["kind"], found.metadata["subject"]) == ("Porto", "fact", "Ana")
+    told = found.page_content, found.metadata["kind"], found.metadata["subject"]
+    assert told == ("Ana lives in: Porto", "fact", "Ana")
+    assert found.metadata["time"] == "2019-05-01T00:00:00+00:00"
     assert memory.agent("retriever").get(found.id).content == "Porto"
     memory.agent("retriever", user="bo").observe("Bo lives in Faro.")
     of_users = [EngrainRetriever(memory=memory, agent="retriever", user=user).invoke("Faro") for user in ("bo", "ana")]
@@ -80,7 +82,7 @@ def main(location):
     with Memory.open(location) as memory:
         MEMORY.append(memory)
         agent = memory.agent("retriever")
-        agent.remember("Porto", subject="Ana", predicate="lives in")
+        agent.remember("Porto", subject="Ana", predicate="lives in", valid_from="2019-05-01")
         for text in ("Ana moved house in May.", "Ana lives near the river.", "The house of Ana is blue."):
             agent.observe(text, speaker="Ana")
         memory.flush()

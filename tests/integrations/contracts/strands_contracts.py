@@ -34,6 +34,12 @@ async def main(location):
         found = await manager.search("Where does Ana live?")
         assert (found[0].content, found[0].store_name) == ("Ana lives in Porto", "engrain")
         assert agent.get(found[0].metadata["id"]).metadata["by"] == "test"
+        agent.remember("Lisbon", subject="Bo", predicate="works in", valid_from="2019-05-01")
+        agent.observe("The boiler was serviced.", speaker="Bo", event_time="2019-05-02")
+        [works] = await store.search("Where does Bo work?", {"max_search_results": 1})
+        assert (works.content, works.metadata["time"][:10]) == ("Bo works in: Lisbon", "2019-05-01")
+        [boiler] = await store.search("boiler", {"max_search_results": 1})
+        assert (boiler.metadata["speaker"], boiler.metadata["time"][:10]) == ("Bo", "2019-05-02")
         assert len(await store.search("coffee", {"max_search_results": 1})) == 1
         assert (await store.search("What does she drink?"))[0].metadata["score"] > 0
         assert await EngrainStore(memory, agent="c").search("coffee") == []
