@@ -6,12 +6,15 @@ https://github.com/pydantic/pydantic-ai, `pydantic_ai.capabilities.AbstractCapab
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+import logging
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic_ai import RunContext  # noqa: TC002  # the tools' schemas are read from their annotations
+from pydantic_ai import ModelRetry, RunContext, ToolFailed
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.toolsets import FunctionToolset
 
+from engrain.domain.memories.hooks import fails_open
+from engrain.errors import InvalidInput
 from engrain.integrations.connection import AgentConnection, describe_memory
 
 if TYPE_CHECKING:
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from engrain.aio import AsyncMemory
     from engrain.service import Memory
 
+_LOG = logging.getLogger(__name__)
+
+_Answer = TypeVar("_Answer")
+
 _INSTRUCTIONS = (
     "You have a long-term memory. Recall before you say that you do not know something about the user or their past; "
     "remember what will matter in later conversations."
@@ -35,7 +42,8 @@ class EngrainMemory(AbstractCapability[Any]):
 
     A run begins with a context block for its prompt, within `budget_tokens` (0 for none), has the tools `recall` and
     `remember`, and ends by storing prompt and answer, unless `observe` is false. `user` names the end user, or tells
-    it from the context of a run. A memory that is out of reach fails no run: the block is left out, and turns wait.
+    it from the context of a run. A memory that is out of reach fails no run: the block is left out, turns wait, and the
+    tools say so; an argument that is refused goes back to the model with the reason.
     """
 
     def __init__(
@@ -83,13 +91,13 @@ class EngrainMemory(AbstractCapability[Any]):
         @toolset.tool
         async def recall(ctx: RunContext[Any], query: str) -> list[dict[str, str]]:
             """Search the long-term memory for a question, in any words."""
-            found = await self._connection.call(self._agent(ctx).recall, query)
+            found = await self._call(self._agent(ctx).recall, query)
             return [describe_memory(hit.memory) for hit in found]
 
         @toolset.tool
         async def remember(ctx: RunContext[Any], content: str) -> str:
             """Store something for later conversations, as one sentence that stands for itself."""
-            stored = await self._connection.call(self._agent(ctx).remember, content)
+            stored = await self._call(self._agent(ctx).remember, content)
             return f"stored as {stored.id}"
 
         return toolset
@@ -107,6 +115,22 @@ class EngrainMemory(AbstractCapability[Any]):
     def close(self) -> None:
         """Close the memory, if this opened it."""
         self._connection.close()
+
+    async def _call(self, verb: Callable[[str], _Answer], argument: str) -> _Answer:
+        """Call a verb for the model, which is told of what went wrong.
+
+        Raises:
+            ModelRetry: the argument was refused; ToolFailed: the memory is out of reach.
+        """
+        try:
+            return await self._connection.call(verb, argument)
+        except InvalidInput as error:
+            raise ModelRetry(str(error)) from error
+        except Exception as error:
+            if not fails_open(error):
+                raise
+            _LOG.warning("a tool failed open", extra={"error": type(error).__name__})
+            raise ToolFailed("The memory cannot be reached now.") from error
 
     def _agent(self, ctx: RunContext[Any]) -> Agent:
         """Return the agent's memory for the user and the conversation of a run."""
