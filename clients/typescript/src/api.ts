@@ -560,6 +560,7 @@ export interface ImportReport {
   broken: Array<Broken>;
   broken_count: number;
   ignored_keys: Array<string>;
+  other_agents: Record<string, number>;
 }
 
 /** A namespace, and how many items are in it, and in those below where it was cut. */

@@ -176,7 +176,8 @@ class Maintenance(ABC):
         """Export all that a tenant has of an end user, by whichever agents, into a new file.
 
         Memories with all their history, and the user's entities. `Agent.import_file` of an agent that acts for the user
-        reads jsonl back. `progress` gets the number written.
+        reads jsonl back: each line has its agent and scope, and an agent takes its own. `progress` gets the number
+        written.
 
         Raises:
             NotFound: the tenant never had anything of this user; no file is written.

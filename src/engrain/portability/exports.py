@@ -68,7 +68,8 @@ def export(
 ) -> ExportReport:
     """Write the memories of an agent into a new file, from one snapshot; JSON lines in constant memory.
 
-    The memories are those of a backup, facts with all their history.
+    The memories are those of a backup, facts with all their history. Where several agents may have written them, each
+    JSON line has its agent and its scope, so that an import keeps them apart.
 
     Raises:
         InvalidInput: the path is no place for a new file; DatabaseFull, StorageError: it cannot be written.
@@ -83,7 +84,8 @@ def export(
                 stream.truncate()
             names: dict[str, str] = {}
             records = _count(_records(source, kinds, names), counted, progress)
-            lines = _lines(records, names) if form == "jsonl" else _pages(records)
+            is_of_many = extent.agent is None
+            lines = _lines(records, names, names_agent=is_of_many) if form == "jsonl" else _pages(records)
             for line in lines:
                 with write_errors(path):
                     stream.write(line.encode() + b"\n")
@@ -154,9 +156,16 @@ def _count(
         yield kind, row
 
 
-def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str]) -> Iterator[str]:
+def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str], *, names_agent: bool) -> Iterator[str]:
     for kind, row in records:
-        yield json.dumps(export_row(kind, row, names), ensure_ascii=False, sort_keys=True)
+        owner = _owner(row) if names_agent and kind != "entity" else {}
+        yield json.dumps({**export_row(kind, row, names), **owner}, ensure_ascii=False, sort_keys=True)
+
+
+def _owner(row: Row) -> dict[str, str]:
+    """Return the agent of a row and its scope among the agents; logs and items are their agent's own."""
+    scope = audience_of(row["scope"])
+    return {"agent": row.get("agent", scope), "scope": scope}
 
 
 def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:

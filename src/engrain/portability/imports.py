@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ from engrain.portability.formats import (
     ImportedLogEntry,
     ImportedRule,
     ImportedTurn,
+    agent_of_record,
     detect,
     read,
     user_of_record,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 # Twice as many in a transaction write a sixth less of the log: pages of indexes and segments of words change once.
 _BATCH = 1_000
 _BATCH_CHARACTERS = 2_000_000  # a few long messages are a batch, too
+_MOST_AGENTS = 100  # named in a report; a hostile file has a new one on every line
 _MOST_BROKEN = 1_000  # listed in a report; a file may be nothing else
 _MOST_ENTITIES = 20_000  # remembered by name; more are looked up again
 
@@ -61,7 +63,7 @@ class ImportReport(Record):
     """Report of an import: `added` memories, `present` and `erased` ones that stay so, and `broken` records.
 
     `broken` lists the first thousand; `broken_count` counts all. `ignored_keys` names up to a hundred keys that were
-    not read.
+    not read, `other_agents` counts the records of up to a hundred.
     """
 
     path: str
@@ -75,6 +77,7 @@ class ImportReport(Record):
     broken: tuple[Broken, ...]
     broken_count: int
     ignored_keys: tuple[str, ...]  # of JSON lines, in order
+    other_agents: Mapping[str, int]  # records that were left out, by the agent that they name
 
 
 def import_file(
@@ -90,7 +93,8 @@ def import_file(
 ) -> ImportReport:
     """Import a file: turns as episodes of their sessions, statements as facts and notes, names as entities.
 
-    A record of an end user becomes this user's; a caller that acts for a user takes no other's.
+    A record of an end user becomes this user's; a caller that acts for a user takes no other's. One that names another
+    agent is left out.
 
     An id is derived from its record, so a repeat adds nothing. What was erased since it was exported stays erased, and
     what only use can earn (maturity, counts, a rule's confidence) begins anew. Each transaction holds up to a thousand
@@ -104,10 +108,10 @@ def import_file(
     broken: list[Broken] = []
     kinds: Counter[str] = Counter()
     known: dict[str | None, dict[str, str]] = {}  # by user
-    ignored: set[str] = set()
+    skipped = _Skipped(agent=caller.agent)
     seen = entities = erased = broken_count = 0
     name = format_name
-    for user, records in _batches(read(path, format_name), ignored):
+    for user, records in _batches(read(path, format_name), skipped):
         act = Act(caller=_act_for(caller, user), at=clock())
         batch = store.write(act, _store_batch, records, known.get(user, {}), is_strict=strict, secrets=secrets)
         known[user] = batch.known
@@ -135,12 +139,32 @@ def import_file(
         entities=entities,
         broken=tuple(broken),
         broken_count=broken_count,
-        ignored_keys=tuple(sorted(ignored)),
+        ignored_keys=tuple(sorted(skipped.keys)),
+        other_agents=dict(skipped.agents),
     )
 
 
 _kind_of = attrgetter("kind")
 _EXACT: Mapping[type, str] = {ImportedLogEntry: "log", ImportedItem: "item"}
+
+
+@dataclass(slots=True)
+class _Skipped:
+    """What of a file is not stored: keys that are not read, and the records of other agents, counted."""
+
+    agent: str  # that imports
+    keys: set[str] = field(default_factory=set)
+    agents: Counter[str] = field(default_factory=Counter)
+
+    def leaves_out(self, record: object) -> bool:
+        """Tell whether a record names another agent, and count it then."""
+        agent = checks.clean(agent_of_record(record) or "") or self.agent
+        if agent == self.agent:
+            return False
+        name = agent[: checks.MAX_NAME_LENGTH]
+        if name in self.agents or len(self.agents) < _MOST_AGENTS:
+            self.agents[name] += 1
+        return True
 
 
 class _Batch(NamedTuple):
@@ -219,7 +243,7 @@ def _store_each(
     from engrain.portability.record_converter import RecordConverter  # few imports need it, with all that it loads
 
     converter = RecordConverter(work=work, entities=dict(known), secrets=secrets)
-    converter.find_erased(records)
+    converter.find_known(records)
     results: list[MemoryRecord | bool | Broken] = []
     alive = [record for record in records if not converter.is_erased(record)]
     for record in alive:
@@ -255,21 +279,19 @@ def _act_for(caller: Caller, user: str | None) -> Caller:
 
 
 def _batches(
-    records: Iterator[ImportedRecord | BrokenRecord | IgnoredKeys], ignored: set[str]
+    records: Iterator[ImportedRecord | BrokenRecord | IgnoredKeys], skipped: _Skipped
 ) -> Iterator[tuple[str | None, list[ImportedRecord | BrokenRecord]]]:
-    """Yield records that are stored together, in their order: those of one user, or of none.
-
-    Keys that were not read go into `ignored`.
-    """
+    """Yield records that are stored together, in their order: those of one user, or of none."""
     batch: list[ImportedRecord | BrokenRecord] = []
     last: str | None = None
     characters = 0
     for record in records:
-        if type(record) is ImportedTurn:  # as nearly all are, in two calls less
-            user = record.fields.get("user_id") if record.fields else None
-            user, length = user if isinstance(user, str) else None, len(record.content)
+        if type(record) is ImportedTurn and not record.fields:  # as nearly all are, in two calls less
+            user, length = None, len(record.content)
         elif isinstance(record, IgnoredKeys):
-            ignored.update(record.keys)
+            skipped.keys.update(record.keys)
+            continue
+        elif skipped.leaves_out(record):
             continue
         else:
             user, length = user_of_record(record), _length_of(record)
@@ -310,5 +332,9 @@ def _convert(converter: RecordConverter, record: ImportedRecord | BrokenRecord) 
             case ImportedItem():
                 return converter.add_item(record)
     except InvalidInput as error:
-        position = f"session {record.session}" if isinstance(record, ImportedTurn) else type(record).__name__.lower()
-        return Broken(position=f"{position}, {record.source_id}", reason=str(error))
+        match record:
+            case ImportedTurn():
+                position = f"session {record.session}, {record.source_id}"
+            case _:
+                position = record.position
+        return Broken(position=position, reason=str(error))

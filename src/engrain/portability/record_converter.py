@@ -62,7 +62,8 @@ class RecordConverter:
 
     work: UnitOfWork
     entities: dict[str, str] = field(default_factory=dict)  # ids by name
-    pending: set[str] = field(default_factory=set)  # ids of memories that this unit stores
+    pending: dict[str, str] = field(default_factory=dict)  # contents of the memories that this unit stores, by id
+    stored: dict[str, str] = field(default_factory=dict)  # contents of memories of an export that are there, by id
     erased: set[str] = field(default_factory=set)  # ids of the file, or derived from them, that were erased
     secrets: SecretPolicy = "mask"
     undated: int = 0  # records of this unit without a time of their own
@@ -74,14 +75,16 @@ class RecordConverter:
         """Take the act of the unit."""
         self.act = self.work.act
 
-    def find_erased(self, records: Iterable[object]) -> None:
-        """Find which records of an export were erased since, or erased after an earlier import."""
+    def find_known(self, records: Iterable[object]) -> None:
+        """Find which records of an export are there, and which were erased since, or after an earlier import."""
         memories = (record for record in records if isinstance(record, _STORED))
         had = {id_: self._derived_id(id_) for record in memories if (id_ := _exported_id(record.fields)) is not None}
-        self.erased |= selection.find_erased(self.work, [*had, *had.values()])
+        ids = [*had, *had.values()]
+        self.erased |= selection.find_erased(self.work, ids)
+        self.stored |= {memory.id: memory.content for memory in selection.load_memories(self.work, ids)}
 
     def is_erased(self, record: object) -> bool:
-        """Tell whether a record is one that `find_erased` found."""
+        """Tell whether a record is one that `find_known` found erased."""
         if not self.erased or not isinstance(record, _STORED):
             return False
         had = _exported_id(record.fields)
@@ -91,7 +94,7 @@ class RecordConverter:
         """Convert a record to a memory of the importing agent, and of its user.
 
         Raises:
-            InvalidInput: a value that no memory can have.
+            InvalidInput: a value that no memory can have, or the id of one with other content.
         """
         memory: MemoryRecord
         _check_user(record, self.act.caller)
@@ -102,14 +105,17 @@ class RecordConverter:
                 memory = self._resolve_slot(self._fact(record))
             case ImportedRule():
                 memory = self._rule(record)
-        self.pending.add(memory.id)
+        if self.pending.get(memory.id, self.stored.get(memory.id, memory.content)) != memory.content:
+            raise InvalidInput(f"the memory {memory.id} has other content; leave out the id to add this as another")
+        self.pending[memory.id] = memory.content
         return memory
 
     def add_log_entry(self, record: ImportedLogEntry) -> bool:
         """Add an entry to its log, begun if it is missing; returns whether it was added.
 
         Raises:
-            InvalidInput: a name or an entry that no log can have, or one of another user.
+            InvalidInput: a name or an entry that no log can have, one of another user, or one whose number or key
+                another entry has.
         """
         _check_user(record, self.act.caller)
         names = {name: checks.exact_name(getattr(record, name), name=name) for name in ("log", "session")}
@@ -120,13 +126,17 @@ class RecordConverter:
         session_id = derived_id(*address, at=None) if had is None else self._derived_id(had)
         at = min(record.stored_at or self.act.at, self.act.at)
         entry = NewEntry(text, key)
-        return logs.insert(self.work, address, record.sequence, entry, session_id=session_id, at=at)
+        is_new = logs.insert(self.work, address, record.sequence, entry, session_id=session_id, at=at)
+        if not is_new and not logs.has_entry(self.work, address, record.sequence, entry):
+            raise InvalidInput(f"another entry of this session has the number {record.sequence}, or the key")
+        return is_new
 
     def add_item(self, record: ImportedItem) -> bool:
         """Add an item where its key is free; returns whether it was added.
 
         Raises:
-            InvalidInput: a name or a value that no item can have, or one of another user.
+            InvalidInput: a name or a value that no item can have, one of another user, or one whose key has another
+                value.
         """
         _check_user(record, self.act.caller)
         address = check_address(parse_namespace(record.namespace), record.key)
@@ -141,14 +151,19 @@ class RecordConverter:
             updated_at=min(times["updated_at"] or now, now),
             expires_at=checks.moment(record.fields.get("expires_at"), name="expires_at"),
         )
-        return items.insert(
+        text = _parse_object(record.value, name="value")
+        is_new = items.insert(
             self.work,
             item,
-            _parse_object(record.value, name="value"),
+            text,
             id_=derived_id(repr(address), at=None) if had is None else self._derived_id(had),
             fields=parse_fields(record.fields.get("index")),
             ttl_s=None if ttl_s is None else checks.number(ttl_s, name="ttl_s", low=0, high=MOST_TTL_S),
         )
+        found = None if is_new else items.find(self.work, address, now=now)
+        if found is not None and json.dumps(found.item.value) != text:
+            raise InvalidInput(f"the item {record.key!r:.80} has another value; delete it to import this one")
+        return is_new
 
     def ensure_entity(self, named: ImportedEntity) -> bool:
         """Add an entity to the registry unless one has that name and type; returns whether it was added.
@@ -313,10 +328,9 @@ class RecordConverter:
     def _id(self, fields: Mapping[str, object], *parts: str, at: datetime | None) -> str:
         """The id of a record: the exported one if it still exists, or one derived from it or from the record."""
         had = _exported_id(fields) if fields else None
-        return derived_id(*parts, at=at) if had is None else self._imported_id(had)
-
-    def _imported_id(self, had: str) -> str:
-        return had if selection.load_memories(self.work, [had]) else self._derived_id(had)
+        if had is None:
+            return derived_id(*parts, at=at)
+        return had if had in self.stored else self._derived_id(had)
 
     def _derived_id(self, had: str) -> str:
         caller = self.act.caller
@@ -326,7 +340,7 @@ class RecordConverter:
         """The id that a memory of the file refers to, if that memory exists by now."""
         if not isinstance(had, str) or not is_id(had):
             return None
-        id_ = self._imported_id(had)
+        id_ = had if selection.load_memories(self.work, [had]) else self._derived_id(had)
         return id_ if id_ in self.pending or selection.load_memories(self.work, [id_]) else None
 
     def _entity_id(self, name: str) -> str | None:

@@ -967,6 +967,12 @@ VALUES (:tenant_id, :session_id, :sequence, :scope, :entry_key, :entry, :at);
 INSERT INTO log_entries (tenant_id, session_id, sequence, scope, entry_key, entry, created_at)
 VALUES (:tenant_id, :session_id, :sequence, :scope, :entry_key, :entry, :at) ON CONFLICT DO NOTHING RETURNING 1;
 
+-- log_entries_like --
+-- Find the entries of a session that have a number or a key
+SELECT entry FROM log_entries WHERE tenant_id = :tenant_id AND session_id = :session_id AND sequence = :sequence
+UNION ALL SELECT entry FROM log_entries
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND entry_key = :entry_key;
+
 -- log_session --
 -- Find the session of a log, and the number of its entries
 SELECT id, entries FROM log_sessions

@@ -66,15 +66,26 @@ def test_a_turn_that_the_command_line_printed_keeps_its_time_tags_metadata_and_i
     first = cli("observe", "The boiler was serviced.", *options, "--metadata", '{"channel": "sms"}', "--json").json
     second = {name: first[name] for name in ("content", "event_time", "tags", "metadata", "importance")}
     for name, line in {"printed": first, "plain": second}.items():
-        file = tmp_path / f"{name}.jsonl"
+        file, elsewhere = tmp_path / f"{name}.jsonl", ("--db", tmp_path / f"{name}.db")
         file.write_text(json.dumps(line))
-        ran = cli("import", file, "--agent", name)
+        ran = cli(*elsewhere, "import", file)
         assert "not read" not in ran.err
         assert "1 turn added" in ran.out
-        [turn] = cli("list", "episode", "--agent", name, "--json").json["items"]
+        [turn] = cli(*elsewhere, "list", "episode", "--json").json["items"]
         for key in ("event_time", "tags", "importance"):
             assert turn[key] == first[key]
         assert turn["metadata"]["channel"] == "sms"
+
+
+def test_the_records_of_other_agents_are_left_out_and_counted(cli, tmp_path):
+    for agent in ("cook", "assistant"):
+        cli("observe", f"Hello {agent}.", "--agent", agent, "--user", "ana")
+    cli("export-user", "ana", tmp_path / "ana.jsonl")
+    elsewhere = ("--db", tmp_path / "other.db")
+    ran = cli(*elsewhere, "import", tmp_path / "ana.jsonl", "--agent", "cook", "--user", "ana")
+    assert "1 turn added" in ran.out
+    assert ran.err.splitlines()[-1] == "1 record of agent assistant left out; import the file with this agent, too"
+    assert ran.code == 0
 
 
 def test_keys_that_were_not_read_are_named_once(cli, tmp_path):

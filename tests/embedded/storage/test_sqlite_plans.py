@@ -100,7 +100,7 @@ SERVES = {
     "log_sessions_name": ["hold_log", "log_session", "log_parts"],
     "log_sessions_time": ["log_sessions", "more_log_sessions"],
     "log_sessions_user": ["logs_of_user"],
-    "log_entries_key": ["known_log_keys"],
+    "log_entries_key": ["known_log_keys", "log_entries_like"],
     "items_key": [
         "hold_item",
         "items_below",

@@ -152,6 +152,39 @@ def test_an_export_is_read_back_and_says_the_same(tmp_path, kind):
         assert memory.health(thorough=True).problems == ()
 
 
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_memory_whose_id_has_other_content_is_broken(tmp_path, kind):
+    file = tmp_path / "ana.jsonl"
+    with memory_in(kind, tmp_path) as memory:
+        ana = memory.agent("ana")
+        ana.remember("Porto", subject="Ana", predicate="lives in")
+        ana.observe("I live in Porto.", session="s")
+        ana.rules.add("Book flights to Porto.")
+        memory.export(file, agent="ana")
+        file.write_text(file.read_text() + file.read_text().replace("Porto", "Faro"))
+        memory.flush()
+        there = everything(memory)
+        for importer in (ana, memory.agent("zoe")):
+            report = importer.import_file(file)
+            assert report.added + report.present == 3
+            assert [broken.position for broken in report.broken][1:] == ["line 5", "line 6"]
+            assert all("has other content" in broken.reason for broken in report.broken)
+            if importer is ana:
+                assert everything(memory) == there
+        assert all("Porto" in record.content for record in memory.agent("zoe").list().items)
+
+
+def test_a_line_under_an_id_of_its_own_that_has_changed_takes_the_place_of_the_older(tmp_path):
+    file = tmp_path / "facts.jsonl"
+    line = {"kind": "fact", "id": "home", "subject": "Ana", "predicate": "lives in"}
+    with memory_in("sqlite", tmp_path) as memory:
+        ana = memory.agent("ana")
+        for content in ("Porto", "Lisbon"):
+            file.write_text(json.dumps({**line, "content": content}))
+            assert ana.import_file(file).added == 1
+        assert [fact.content for fact in ana.facts("Ana")] == ["Lisbon"]
+
+
 def test_kinds_choose_what_is_exported(tmp_path):
     with memory_in("sqlite", tmp_path) as memory:
         fill(memory, "ana")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain import AsyncMemory, InvalidInput, Memory
-from engrain.errors import EngineUnavailable, VersionConflict
+from engrain.errors import EngineUnavailable, UnreadableImport, VersionConflict
 from tests.support.clock import NOON, Clock
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=6)
@@ -404,6 +404,18 @@ def test_an_export_is_read_back_exactly_and_a_repeat_adds_nothing(memory, store,
     assert (other.import_file(tmp_path / "aide.jsonl").erased, other.store(ANA).get("k")) == (1, None)
     memory.export(tmp_path / "aide.md", agent="aide", format="markdown")
     assert "## users / ana / k" in (tmp_path / "aide.md").read_text()
+
+
+def test_an_item_that_has_another_value_than_the_line_is_broken_and_stays(memory, store, tmp_path):
+    store.put("k", {"n": 1})
+    memory.export(tmp_path / "aide.jsonl", agent="aide", kinds=["item"])
+    store.put("k", {"n": 2})
+    report = memory.agent("aide").import_file(tmp_path / "aide.jsonl")
+    assert (report.added, report.present, report.broken[0].position) == (0, 0, "line 1")
+    assert "'k' has another value" in report.broken[0].reason
+    assert store.get("k").value == {"n": 2}
+    with pytest.raises(UnreadableImport, match=r"line 1: the item 'k' has another value"):
+        memory.agent("aide").import_file(tmp_path / "aide.jsonl", strict=True)
 
 
 def test_a_broken_line_of_an_item_is_named_and_the_others_are_read(memory, tmp_path):

@@ -280,6 +280,20 @@ def test_an_export_is_read_back_exactly_and_a_repeat_adds_nothing(memory, chat, 
     assert "## chat / monday / side" in (tmp_path / "aide.md").read_text()
 
 
+@pytest.mark.parametrize("other", [{"sequence": 1, "key": "c"}, {"sequence": 3, "entry": '{"n": 3}'}])
+def test_an_entry_whose_number_or_key_another_has_is_broken(memory, tmp_path, other):
+    log = memory.agent("aide").log("chat")
+    log.append([{"id": "a"}, {"id": "b"}], session="s", id_field="id")
+    sound = {"kind": "log", "log": "chat", "session": "s", "sequence": 2, "entry": '{"id": "b"}', "key": "b"}
+    file = tmp_path / "logs.jsonl"
+    file.write_text("".join(json.dumps({**sound, **line}) + "\n" for line in ({}, {"sequence": 4}, other)))
+    report = memory.agent("aide").import_file(file)
+    assert (report.added, report.present) == (0, 2)  # the same entry, and its key under another number
+    assert [broken.position for broken in report.broken] == ["line 3"]
+    assert "another entry of this session has the number" in report.broken[0].reason
+    assert entries(log, session="s") == [{"id": "a"}, {"id": "b"}]
+
+
 def test_a_broken_line_of_a_log_is_named_and_the_others_are_read(memory, tmp_path):
     sound = {"kind": "log", "log": "chat", "session": "s", "sequence": 1, "entry": "{}"}
     wrong = [{"sequence": 0}, {"entry": "[]"}, {"entry": "{"}, {"session": "x" * 513}, {"subkey": "\0"}]

@@ -386,7 +386,7 @@ def test_an_export_of_a_user_is_read_back_for_that_user_alone(memory, tmp_path):
     assert "secret of" not in (tmp_path / "agent.jsonl").read_text()
     elsewhere = {"tenant": "elsewhere"}
     refused = memory.agent("assistant", user="bob", **elsewhere).import_file(tmp_path / "ana.jsonl")
-    assert refused.broken_count == 16
+    assert (refused.broken_count, refused.other_agents) == (9, {"billing": 7})
     assert "acts for this user" in refused.broken[0].reason
     ana = memory.agent("assistant", user="ana", **elsewhere)
     for importer in (ana, memory.agent("assistant", tenant="third")):  # which acts for nobody, and so for each
@@ -396,6 +396,48 @@ def test_an_export_of_a_user_is_read_back_for_that_user_alone(memory, tmp_path):
     for tenant in ("elsewhere", "third"):
         assert contents(memory.agent("assistant", tenant=tenant)) == set()
         assert memory.agent("assistant", tenant=tenant).entities.find().items == ()
+
+
+def test_an_export_of_a_user_goes_back_to_the_agents_that_it_was_of(memory, tmp_path):
+    def state(tenant, name):
+        agent = memory.agent(name, user="ana", tenant=tenant)
+        facts = sorted((fact.content, fact.state, fact.scope) for fact in agent.list("fact", include_inactive=True))
+        entries = [entry.entry for entry in agent.log("chat").read(session="s")]
+        turns = [turn.content for turn in agent.episodes(session="s")]
+        return facts, entries, turns, agent.store("prefs").get("prefs").value, agent.notes.recall("list").content
+
+    names = ("cook", "assistant")
+    for name in names:
+        agent = memory.agent(name, user="ana")
+        agent.store("prefs").put("prefs", {"by": name})
+        agent.log("chat").append([{"by": name}], session="s")
+        agent.remember(f"tea of {name}", subject="Ana", predicate="home")
+        agent.observe(f"Hello {name}", session="s")
+        agent.notes.save("list", name)
+    memory.agent("cook", user="ana").remember("Lisbon", subject="Ana", predicate="lives in", scope="user")
+    file = tmp_path / "ana.jsonl"
+    memory.export_user("ana", file)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {(line["agent"], line["scope"]) for line in lines} == {
+        ("cook", "cook"),
+        ("cook", "global"),
+        ("assistant", "assistant"),
+    }
+    for name, own, others in (("assistant", 5, {"cook": 6}), ("cook", 6, {"assistant": 5})):
+        agent = memory.agent(name, user="ana", tenant="elsewhere")
+        report = agent.import_file(file)
+        assert (report.added, report.present, report.broken, report.other_agents) == (own, 0, (), others)
+        assert (agent.import_file(file).added, agent.import_file(file).present) == (0, own)
+    for name in names:
+        assert state("elsewhere", name) == state("default", name)
+
+
+def test_of_very_many_other_agents_a_hundred_are_named(memory, tmp_path):
+    file = tmp_path / "a.jsonl"
+    lines = [{"kind": "episode", "content": "x", "agent": f"agent {number}"} for number in range(300)]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    report = memory.agent("assistant").import_file(file)
+    assert (report.added, len(report.other_agents)) == (0, 100)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ the file as a whole is not of the format.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ from engrain.portability.formats.records import (
     ImportedTurn,
     Layout,
     Role,
+    agent_of_record,
     user_of_record,
 )
 
@@ -62,6 +64,7 @@ __all__ = [
     "ImportedRule",
     "ImportedTurn",
     "Role",
+    "agent_of_record",
     "detect",
     "read",
     "user_of_record",
@@ -147,9 +150,14 @@ def _read_entries(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iter
             yield entry
             continue
         try:
-            yield from form.read(entry)
+            yield from map(partial(_place, entry.position), form.read(entry))
         except Malformed as fault:
             yield BrokenRecord(entry.position, str(fault))
+
+
+def _place(position: str, record: ImportedRecord | BrokenRecord) -> ImportedRecord | BrokenRecord:
+    """Return a record with its position, unless it has one; a turn has its session and its id in place of one."""
+    return record if isinstance(record, ImportedTurn) or record.position else record._replace(position=position)
 
 
 def _open(form: Format, part: Part) -> Source:

@@ -38,7 +38,8 @@ _TIMES = ("time", "event_time", "timestamp", "created_at")  # of a turn; the fir
 _RICH = frozenset(("kind", "tags", "metadata", "importance"))  # keys that few lines have
 _PLAIN = frozenset(("session", "role", "speaker", "content", "id", *_TIMES)) | _RICH
 
-_OF_ITEM = tuple("id user_id index version ttl_s created_at updated_at expires_at".split())
+_OF_LOG = ("id", "user_id", "agent")
+_OF_ITEM = tuple("id user_id agent index version ttl_s created_at updated_at expires_at".split())
 
 
 def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
@@ -175,7 +176,7 @@ def _fact(record: Json) -> ImportedFact:
         predicate=predicate,
         content=content,
         stored_at=stored_at,
-        source_id=fields.optional_text(record, "id") or fields.fingerprint(subject, predicate, content),
+        source_id=fields.fingerprint(fields.optional_text(record, "id"), subject, predicate, content),
         confirmed_at=fields.as_time(record.get("last_confirmed_at"), "last_confirmed_at"),
         valid_from=fields.as_time(record.get("valid_from"), "valid_from"),
         valid_to=fields.as_time(record.get("valid_to"), "valid_to"),
@@ -191,7 +192,7 @@ def _rule(record: Json) -> ImportedRule:
     return ImportedRule(
         content=content,
         stored_at=fields.as_time(record.get("created_at"), "created_at"),
-        source_id=fields.optional_text(record, "id") or fields.fingerprint(content),
+        source_id=fields.fingerprint(fields.optional_text(record, "id"), content),
         tags=fields.as_tags(record.get("tags"), "tags"),
         metadata=fields.optional_object(record, "metadata"),
         fields=_extra_fields(record),
@@ -224,7 +225,7 @@ def _log_entry(record: Json) -> ImportedLogEntry:
         entry=fields.required_text(record, "entry"),
         source_id=f"{log}/{session}:{sequence}",
         stored_at=fields.as_time(record.get("created_at"), "created_at"),
-        fields={name: record[name] for name in ("id", "user_id") if name in record},
+        fields={name: record[name] for name in _OF_LOG if name in record},
     )
 
 

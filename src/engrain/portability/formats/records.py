@@ -66,6 +66,8 @@ class ImportedFact(NamedTuple):
     metadata: Mapping[str, object] = _NOTHING
     fields: Mapping[str, object] = _NOTHING
     """Further fields of a fact, by name, in an export of engrain."""
+    position: str = ""
+    """Position for a person, as of a BrokenRecord."""
 
 
 class ImportedEntity(NamedTuple):
@@ -78,6 +80,7 @@ class ImportedEntity(NamedTuple):
     aliases: tuple[str, ...] = ()
     user: str | None = None  # whose registry it is in
     metadata: Mapping[str, object] = _NOTHING
+    position: str = ""
 
 
 class ImportedRule(NamedTuple):
@@ -89,6 +92,7 @@ class ImportedRule(NamedTuple):
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = _NOTHING
     fields: Mapping[str, object] = _NOTHING
+    position: str = ""
 
 
 class ImportedLogEntry(NamedTuple):
@@ -104,7 +108,8 @@ class ImportedLogEntry(NamedTuple):
     source_id: str
     stored_at: datetime | None
     fields: Mapping[str, object]
-    """The `id` of its session, and the user."""
+    """The `id` of its session, the user and the agent."""
+    position: str = ""
 
 
 class ImportedItem(NamedTuple):
@@ -116,7 +121,8 @@ class ImportedItem(NamedTuple):
     """Its JSON."""
     source_id: str
     fields: Mapping[str, object]
-    """Its `id`, `index`, `version`, `ttl_s` and times, and the user."""
+    """Its `id`, `index`, `version`, `ttl_s` and times, the user and the agent."""
+    position: str = ""
 
 
 class BrokenRecord(NamedTuple):
@@ -149,6 +155,12 @@ def user_of_record(record: object) -> str | None:
     if user is None:
         user = getattr(record, "fields", {}).get("user_id")
     return user if isinstance(user, str) else None
+
+
+def agent_of_record(record: object) -> str | None:
+    """Return the agent whose memory a record is, where its source says so."""
+    agent = getattr(record, "fields", _NOTHING).get("agent")
+    return agent if isinstance(agent, str) else None
 
 
 class Page(NamedTuple):

@@ -243,13 +243,16 @@ def imported(report: ImportReport) -> str:
 
 
 def import_notes(report: ImportReport) -> list[str]:
-    """A line for each of the first records that were passed over, for how many more there are, and for ignored keys."""
+    """A line for each of the first broken records, for how many more there are, and for what was left out."""
     lines = [f"broken: {record.position}: {record.reason}" for record in report.broken[:_BROKEN_SHOWN]]
     more = report.broken_count - _BROKEN_SHOWN
     if more > 0:
         lines.append(f"and {more:,} more (--json lists all)")
     if report.ignored_keys:
         lines.append(f"keys that were not read: {', '.join(report.ignored_keys)}")
+    for agent, count in report.other_agents.items():
+        records = output.counted(count, "record")
+        lines.append(f"{records} of agent {agent} left out; import the file with this agent, too")
     return lines
 
 
