@@ -53,6 +53,7 @@ _PEOPLE: Final = frozenset(
         ";"
     )
 )
+_PASSWORD = re.compile(r"\b(?:password|passphrase|passcode)$", re.IGNORECASE)
 _MOVES_ON = re.compile(r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois) (?:back )?(?:to|nach|a|à|para|in)\b")
 _TELLING = re.compile(r"[^\W_a-zß-öø-ÿ]|[`'\"/@_]")
 _PASSES = re.compile(rf"\b{PASSING}\b", re.IGNORECASE)
@@ -262,6 +263,14 @@ class _Sentence(NamedTuple):
     speaker: str
     is_english: bool
 
+    def span_of_password(self, match: re.Match[str]) -> tuple[int, int]:
+        """The span of a password in the text: an exclamation mark at the end of a single word is a part of it."""
+        start, end = match.span("value")
+        is_word = not any(char.isspace() for char in match["value"])
+        while is_word and self.text[end : end + 1] == "!":
+            end += 1
+        return start, end
+
     def fact(
         self, about: tuple[str, str], value: tuple[int, int], end: re.Pattern[str], *, moves: bool = False
     ) -> Routing | None:
@@ -274,7 +283,7 @@ class _Sentence(NamedTuple):
         cut = end.search(self.plain, *value)
         whole = self.text[value[0] : value[1]]
         content = (whole if cut is None else self.text[value[0] : cut.start()]).strip(" ,")
-        if not content or (cut and _MOVES_ON.search(cut[0])):
+        if not content or (cut and (_MOVES_ON.search(cut[0]) or not _has_term(content))):
             return None
         if moves:
             reason = "somebody says who moved, and where to"
@@ -309,7 +318,8 @@ def _parse_own(sentence: _Sentence, phrases: _Patterns) -> Routing | None:
         if match:
             thing = match["thing"].lower()
             predicate = phrases.predicates.get(thing, "" if phrases.predicates else thing)
-            fact = sentence.fact((sentence.speaker, predicate), match.span("value"), phrases.value_end)
+            value = sentence.span_of_password(match) if _PASSWORD.search(predicate) else match.span("value")
+            fact = sentence.fact((sentence.speaker, predicate), value, phrases.value_end)
             if fact and predicate and (sentence.corrects or _tells(predicate, fact.content)):
                 return None if _STATE.match(fact.content) or _PASSES.search(fact.content) else fact
     return None
@@ -354,6 +364,11 @@ def _is_own_value(predicate: str, value: str) -> bool:
     if predicate in {"live in", "work at"}:
         return _names_somewhere(value) or (value.islower() and " " not in value)
     return predicate != "name" or value[:1].isupper() or value.islower()
+
+
+def _has_term(value: str) -> bool:
+    """True for a value that is more than function words: of "my job is to not do anything" is left a "to"."""
+    return not value.islower() or bool(terms(value))
 
 
 def _tells(predicate: str, value: str) -> bool:
