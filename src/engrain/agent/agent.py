@@ -437,7 +437,7 @@ class Agent(Conversations):
                 done |= {"kept": self.remember(**handling.fact_arguments(routing, caller))}
             case "fact" if policy.remember == "do":
                 turn = {"content": content, "role": role, "speaker": speaker}
-                done |= {"kept": handling.remember_statement(parts, caller, routing, turn)}
+                done |= {"kept": handling.remember_statement(parts, caller, routing, turn)[1]}
             case "forget" if policy.forget == "do":
                 going = handling.find_meant(parts, caller, routing)
                 done |= {"forgotten": tuple(self.forget(memory.id) for memory in going)}

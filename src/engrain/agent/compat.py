@@ -8,6 +8,7 @@ from engrain.agent.reads.lookups import find_memory
 from engrain.agent.reads.profiles import load_profile
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.view import enter
+from engrain.agent.writes import handling
 from engrain.agent.writes.memories import replace_fact
 from engrain.domain import checks
 from engrain.domain.memories.predicates import is_free_text
@@ -15,8 +16,9 @@ from engrain.domain.records import DECAY_RATES
 
 if TYPE_CHECKING:
     from engrain.agent.agent import Agent
+    from engrain.domain.memories.routing import Routing
     from engrain.domain.ports import TokenCounter
-    from engrain.domain.records import Fact
+    from engrain.domain.records import Episode, Fact
     from engrain.storage.transaction import Transaction
 
 
@@ -36,6 +38,12 @@ def protect_fact(agent: Agent, id_: str) -> Fact:
     parts, caller = enter(agent)
     certain = {"confidence": 1.0, "permanence": "permanent", "decay_rate": DECAY_RATES["permanent"]}
     return replace_fact(parts, new_act(parts, caller), id_, **certain)
+
+
+def remember_statement(agent: Agent, routing: Routing, content: str) -> tuple[Episode, Fact]:
+    """Remember words that say more than their fact as an episode, and the fact, which is learned from it."""
+    parts, caller = enter(agent)
+    return handling.remember_statement(parts, caller, routing, {"content": content})
 
 
 def facts_about_user(agent: Agent) -> list[Fact]:

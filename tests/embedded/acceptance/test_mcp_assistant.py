@@ -95,6 +95,18 @@ def test_a_hit_is_a_line_of_few_tokens_about_what_was_asked(path, counter):
         assert "confidence 1.00" in whole
 
 
+def test_words_that_say_more_than_their_fact_are_remembered_whole(tools, path):
+    said = "My dog is called Rex and he needs insulin twice a day."
+    fact, whole = tools.text("remember", content=said).splitlines()
+    assert fact.endswith("user dog: Rex")
+    assert whole.endswith(f"user: {said}")
+    assert "insulin" in tools.text("search", query="insulin")
+    [only] = tools.text("remember", content="My cat is called Miso.").splitlines()
+    assert only.endswith("user cat: Miso")
+    with Memory.open(path, settings=SETTINGS) as memory:
+        assert memory.agent().get(id_in(fact)).source_episode_id == id_in(whole)
+
+
 def test_what_is_no_fact_is_corrected_too(tools, path):
     with Memory.open(path, settings=SETTINGS) as memory:
         turn = memory.agent().observe("The boat is called Ondina.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.memories.routing import Routing
-    from engrain.domain.records import Caller, Fact, MemoryRecord
+    from engrain.domain.records import Caller, Episode, Fact, MemoryRecord
 
 
 def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]:
@@ -32,15 +32,15 @@ def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]
     return routing.topic or "", min(spans[0].end, now) if spans else now
 
 
-def remember_statement(parts: Parts, caller: Caller, routing: Routing, turn: Mapping[str, Any]) -> Fact:
-    """Remember the fact that a turn states, and the turn of these values as an episode, from which it is learned."""
+def remember_statement(parts: Parts, caller: Caller, routing: Routing, turn: Mapping[str, Any]) -> tuple[Episode, Fact]:
+    """Remember the turn of these values as an episode, and the fact that it states, which is learned from it."""
     act, about = new_act(parts, caller), fact_arguments(routing, caller)
     content = parse_text(parts, about.pop("content"))
     category, importance = fact_category(about["predicate"], content), parse_importance(None, content)
     fact = new_fact(parts, act, content=content, category=category, importance=importance, **about)
     said, kept = store_statement(parts, act, new_episode(parts, caller, at=act.at, **turn), fact)
     consolidate_after_switch(parts, caller, said)
-    return kept
+    return said, kept
 
 
 def fact_arguments(routing: Routing, caller: Caller) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from engrain.agent.agent import Agent
-from engrain.agent.compat import facts_about_user, token_counter
+from engrain.agent.compat import facts_about_user, remember_statement, token_counter
 from engrain.context.entries import flatten
 from engrain.context.excerpts import ELLIPSIS, clip
 from engrain.domain.records import Degraded, Episode, Fact, MemoryRecord, Repeats, Rule, format_time
@@ -41,14 +41,15 @@ def remember(
     predicate: Annotated[str | None, Field(description="What it says, such as: lives in.")] = None,
 ) -> str:
     """Remember what will matter later: a statement, or a fact, which takes the place of what was true before."""
-    stored = (
+    stored, said = (
         _remember(agent, content)
         if predicate is None and subject is None
-        else _state(agent, content, subject, predicate)
+        else (_state(agent, content, subject, predicate), None)
     )
     replaced = agent.get(stored.supersedes_id) if isinstance(stored, Fact) and stored.supersedes_id else None
     lines = [f"Remembered {_line(agent, stored, '')}"]
-    return _text([*lines, *([] if replaced is None else [f"It replaces {_line(agent, replaced, '')}"])])
+    lines += [] if replaced is None else [f"It replaces {_line(agent, replaced, '')}"]
+    return _text([*lines, *([] if said is None else [f"All of it is {_line(agent, said, '')}"])])
 
 
 def correct(
@@ -64,7 +65,7 @@ def correct(
         case Fact():
             return f"Corrected: {_line(agent, agent.correct(id, content), '')}"
         case _:
-            right = agent.rules.add(content) if isinstance(wrong, Rule) else _remember(agent, content)
+            right = agent.rules.add(content) if isinstance(wrong, Rule) else _remember(agent, content)[0]
             agent.forget(id)
             return f"Corrected: {_line(agent, right, '')}"
 
@@ -97,16 +98,22 @@ def context(agent: Agent, prompt: Annotated[str, Field(description="The user's m
     return _text([block.text.rstrip() or "Nothing is remembered.", *_notes(block.degraded)])
 
 
-def _remember(agent: Agent, content: str) -> Fact | Rule:
-    """Remember a statement in words: a fact or a rule, where it says so, else a text that stands for itself."""
+def _remember(agent: Agent, content: str) -> tuple[Fact | Rule, Episode | None]:
+    """Remember a statement in words: a fact or a rule, where it says so, else a text that stands for itself.
+
+    Words that say more than their fact are an episode, too, as `Agent.handle` keeps them.
+    """
     routing = agent.route(content)
     match routing.route:
+        case "fact" if routing.is_part:
+            said, fact = remember_statement(agent, routing, content)
+            return fact, said
         case "fact":
-            return agent.remember(routing.content, subject=routing.subject, predicate=routing.predicate)
+            return agent.remember(routing.content, subject=routing.subject, predicate=routing.predicate), None
         case "rule":
-            return agent.rules.add(routing.content)
+            return agent.rules.add(routing.content), None
         case _:
-            return agent.remember(content)
+            return agent.remember(content), None
 
 
 def _state(agent: Agent, content: str, subject: str | None, predicate: str | None) -> Fact:
