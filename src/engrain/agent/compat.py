@@ -8,7 +8,7 @@ from engrain.agent.reads.lookups import find_memory
 from engrain.agent.reads.profiles import load_profile
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.view import enter
-from engrain.agent.writes import handling
+from engrain.agent.writes import corrections, handling
 from engrain.agent.writes.memories import replace_fact
 from engrain.domain import checks
 from engrain.domain.memories.predicates import is_free_text
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engrain.agent.agent import Agent
     from engrain.domain.memories.routing import Routing
     from engrain.domain.ports import TokenCounter
-    from engrain.domain.records import Episode, Fact
+    from engrain.domain.records import Episode, Fact, MemoryRecord
     from engrain.storage.transaction import Transaction
 
 
@@ -44,6 +44,16 @@ def remember_statement(agent: Agent, routing: Routing, content: str) -> tuple[Ep
     """Remember words that say more than their fact as an episode, and the fact, which is learned from it."""
     parts, caller = enter(agent)
     return handling.remember_statement(parts, caller, routing, {"content": content})
+
+
+def correct_memory(agent: Agent, id_: str, content: str) -> MemoryRecord:
+    """Put what some words say in the place of a memory of any kind, in one transaction; return what stands there now.
+
+    Raises:
+        NotFound, InvalidInput: as `corrections.correct_memory`; nothing was written.
+    """
+    parts, caller = enter(agent)
+    return corrections.correct_memory(parts, caller, checks.name(id_, name="id"), content)
 
 
 def facts_about_user(agent: Agent) -> list[Fact]:

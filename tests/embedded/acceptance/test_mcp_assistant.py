@@ -10,6 +10,7 @@ from engrain.engines.token_counters import WordPieces
 from engrain.interfaces.compat.assistant import LINE_TOKENS
 from tests.support.mcp_clients import AGENT, SETTINGS, WAYS, in_memory
 
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LONG = (
     "Yesterday we walked along the river for hours, talked about the new job and the old flat, and about the weather. "
@@ -116,6 +117,32 @@ def test_what_is_no_fact_is_corrected_too(tools, path):
     found = tools.text("search", query="boat Ondina Ondine French German")
     assert ("Ondine" in found, "German" in found) == (True, True)
     assert ("Ondina" in found, "French" in found) == (False, False)
+
+
+def test_a_correction_that_is_refused_stores_nothing(path):
+    with Memory.open(path, settings=SETTINGS) as memory:
+        rule = memory.agent().rules.add("Answer in French.", scope="global")
+        turn = memory.agent().observe("The boat is called Ondina.")
+    with in_memory(path, "assistant", settings={"user": "ana"}) as tools:  # who may not change what is everybody's
+        assert tools.fault("correct", id=rule.id, content="Answer in German.")["code"] == "invalid_input"
+        assert lines_of(tools.text("search", query="German")) == ["Nothing is remembered of this."]
+    with in_memory(path, "assistant", settings={"privacy": {"secrets": "refuse"}}) as tools:
+        secret = f"The token is {TOKEN}."
+        assert tools.fault("correct", id=turn.id, content=secret)["code"] == "invalid_input"
+        assert "Ondina" in tools.text("search", query="Ondina")
+
+
+def test_what_cannot_be_forgotten_is_told_and_the_others_go(path):
+    with Memory.open(path, settings=SETTINGS) as memory:
+        rule = memory.agent().rules.add("Answer in French.", scope="global")
+    with in_memory(path, "assistant", settings={"user": "ana"}) as tools:
+        cat, dog = (id_in(tools.text("remember", content=f"My {pet}.")) for pet in ("cat is called Miso", "dog is Rex"))
+        went, kept, unknown, last = tools.text("forget", ids=[cat, rule.id, "nobody's", dog]).splitlines()
+        assert (went.split()[:2], last.split()[:2]) == (["Forgot", cat], ["Forgot", dog])
+        assert kept.startswith(f"Kept {rule.id}: rule {rule.id} is everybody's")
+        assert unknown.startswith("No memory has the id")
+        assert tools.fault("forget", ids=[rule.id])["code"] == "invalid_input"
+        assert "French" in tools.text("search", query="French")
 
 
 def test_what_is_not_there_is_told(tools):

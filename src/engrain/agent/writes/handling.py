@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.memories.routing import Routing
     from engrain.domain.records import Caller, Episode, Fact, MemoryRecord
+    from engrain.domain.requests import Act
 
 
 def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]:
@@ -34,13 +35,18 @@ def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]
 
 def remember_statement(parts: Parts, caller: Caller, routing: Routing, turn: Mapping[str, Any]) -> tuple[Episode, Fact]:
     """Remember the turn of these values as an episode, and the fact that it states, which is learned from it."""
-    act, about = new_act(parts, caller), fact_arguments(routing, caller)
-    content = parse_text(parts, about.pop("content"))
-    category, importance = fact_category(about["predicate"], content), parse_importance(None, content)
-    fact = new_fact(parts, act, content=content, category=category, importance=importance, **about)
+    act = new_act(parts, caller)
+    fact = new_statement(parts, act, **fact_arguments(routing, caller))
     said, kept = store_statement(parts, act, new_episode(parts, caller, at=act.at, **turn), fact)
     consolidate_after_switch(parts, caller, said)
     return said, kept
+
+
+def new_statement(parts: Parts, act: Act, *, content: str, predicate: str, **about: Any) -> Fact:
+    """Return the fact of these values, not stored yet; its category and importance are told from its words."""
+    text = parse_text(parts, content)
+    category, importance = fact_category(predicate, text), parse_importance(None, text)
+    return new_fact(parts, act, content=text, predicate=predicate, category=category, importance=importance, **about)
 
 
 def fact_arguments(routing: Routing, caller: Caller) -> dict[str, Any]:

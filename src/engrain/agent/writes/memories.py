@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engrain.agent.reads.lookups import find_memory, get_active_fact
+from engrain.agent.reads.lookups import find_memory, get_active_fact, memory_not_found
 from engrain.agent.wiring.acts import new_id
 from engrain.agent.writes import linking
 from engrain.domain.access.scopes import user_of
@@ -19,7 +19,7 @@ from engrain.storage import selection
 from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.selection import load_memories
 from engrain.storage.transaction import repeatable
-from engrain.storage.write import arrivals, changes, updates
+from engrain.storage.write import arrivals, changes, removal, updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -232,6 +232,41 @@ def store_memories(parts: Parts, act: Act, memories: Sequence[MemoryRecord]) -> 
     if parts.buffers.recent is not None:
         parts.buffers.add_recent(stored)
     return stored
+
+
+def replace_memory(parts: Parts, act: Act, id_: str, memories: Sequence[MemoryRecord]) -> MemoryRecord:
+    """Forget a memory and store others in its place, in one transaction: turns, and last a fact or rule, the answer.
+
+    Raises:
+        NotFound: the caller sees no such memory.
+        InvalidInput: the caller may not change it, or as `store_turn`; nothing was written.
+    """
+    try:
+        forgotten, *stored = parts.store.write(act, _put_instead, parts, id_, memories)
+    finally:
+        parts.note_cache.drop_agent(act.caller)
+    parts.queue.announce()
+    parts.buffers.drop_recent([forgotten])
+    parts.buffers.add_recent(stored)
+    return stored[-1]
+
+
+@repeatable
+def _put_instead(work: UnitOfWork, parts: Parts, id_: str, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Put memories in the place of one; return that as it is now, and them as stored."""
+    *turns, last = memories
+    said = arrivals.put(work, turns)  # their session is locked before the slot of the fact, whom they name after
+    work.backend.lock(work, [id_], [last] if isinstance(last, Fact) else ())
+    mentioned = linking.find_mentioned(work, parts, [last])
+    seen = updates.lock_one(work, id_)
+    if seen is None:
+        raise memory_not_found(work.act.caller, id_)
+    updates.check_change(work, seen[1], says=True)
+    forgotten = removal.forget(work, id_) or seen[1]
+    put_with_mentions(work, [last], mentioned)
+    for turn in said:
+        linking.link(work, parts, turn)
+    return [forgotten, *load_memories(work, [memory.id for memory in memories])]
 
 
 def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:

@@ -6,10 +6,11 @@ from typing import Annotated
 from pydantic import Field
 
 from engrain.agent.agent import Agent
-from engrain.agent.compat import facts_about_user, remember_statement, token_counter
+from engrain.agent.compat import correct_memory, facts_about_user, remember_statement, token_counter
 from engrain.context.entries import flatten
 from engrain.context.excerpts import ELLIPSIS, clip
 from engrain.domain.records import Degraded, Episode, Fact, MemoryRecord, Repeats, Rule, format_time
+from engrain.errors import EngrainError, NotFound
 from engrain.interfaces.mcp.results import reason_texts
 from engrain.interfaces.mcp.tools import READS, REMOVES, REPLACES, ToolDefinition, catch_not_found
 
@@ -58,25 +59,13 @@ def correct(
     content: Annotated[str, Field(description="What is true instead.")],
 ) -> str:
     """Put what is true in the place of a memory that is wrong."""
-    wrong = catch_not_found(lambda: agent.get(id))
-    match wrong:
-        case None:
-            return _unknown(id)
-        case Fact():
-            return f"Corrected: {_line(agent, agent.correct(id, content), '')}"
-        case _:
-            right = agent.rules.add(content) if isinstance(wrong, Rule) else _remember(agent, content)[0]
-            agent.forget(id)
-            return f"Corrected: {_line(agent, right, '')}"
+    right = catch_not_found(lambda: correct_memory(agent, id, content))
+    return _unknown(id) if right is None else f"Corrected: {_line(agent, right, '')}"
 
 
 def forget(agent: Agent, ids: Annotated[list[str], Field(description="Ids that answers gave.")]) -> str:
     """Forget memories, as the user asks for it: no search finds them any more."""
-    forgotten = [(id_, catch_not_found(lambda id_=id_: agent.forget(id_))) for id_ in ids]  # type: ignore[misc]  # bound at once
-    return _text(
-        [_unknown(id_) if memory is None else f"Forgot {_line(agent, memory, '')}" for id_, memory in forgotten],
-        "No ids were given; search shows them.",
-    )
+    return _text([_forget(agent, id_, is_alone=len(ids) == 1) for id_ in ids], "No ids were given; search shows them.")
 
 
 def profile(
@@ -96,6 +85,18 @@ def context(agent: Agent, prompt: Annotated[str, Field(description="The user's m
     """Get a block of what matters for a message of the user, to be read before it is answered."""
     block = agent.context(prompt)
     return _text([block.text.rstrip() or "Nothing is remembered.", *_notes(block.degraded)])
+
+
+def _forget(agent: Agent, id_: str, *, is_alone: bool) -> str:
+    """Forget a memory and say so; of several, a refusal is told of this one, and the others go."""
+    try:
+        return f"Forgot {_line(agent, agent.forget(id_), '')}"
+    except NotFound:
+        return _unknown(id_)
+    except EngrainError as refusal:
+        if is_alone:
+            raise
+        return f"Kept {flatten(id_):.80}: {flatten(str(refusal))}"
 
 
 def _remember(agent: Agent, content: str) -> tuple[Fact | Rule, Episode | None]:

@@ -1,0 +1,81 @@
+"""Corrections: what some words say, in the place of a memory of any kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engrain.agent.reads.lookups import get_memory
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import parse_text
+from engrain.agent.writes.episodes import new_episode
+from engrain.agent.writes.handling import fact_arguments, new_statement
+from engrain.agent.writes.memories import default_subject, replace_fact, replace_memory
+from engrain.domain.memories.predicates import free_text_predicate
+from engrain.domain.records import Fact, Rule
+from engrain.working.router import route
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.requests import Act
+
+_TRUE_NOW: Mapping[str, Any] = {
+    "confidence": 1.0,
+    "valid_from": None,
+    "valid_to": None,
+    "source": None,
+    "source_episode_id": None,
+    "metadata": {},
+}
+
+
+def correct_memory(parts: Parts, caller: Caller, id_: str, content: str) -> MemoryRecord:
+    """Put what some words say in the place of a memory, in one transaction; return what stands there now.
+
+    A fact is superseded. A rule is forgotten for another one, and an episode for the fact or rule that the words are.
+
+    Raises:
+        NotFound: the caller sees no such memory.
+        InvalidInput: the caller may not change it, it is a fact that is no longer active, or the words are refused;
+            nothing was written.
+    """
+    wrong, text = parts.store.read(caller, get_memory, id_), parse_text(parts, content)
+    act = new_act(parts, caller)
+    if isinstance(wrong, Fact):
+        return replace_fact(parts, act, id_, content=text, **_TRUE_NOW)
+    right = [_new_rule(parts, act, text, scope=wrong.scope)] if isinstance(wrong, Rule) else _read(parts, act, text)
+    return replace_memory(parts, act, id_, right)
+
+
+def _read(parts: Parts, act: Act, text: str) -> Sequence[MemoryRecord]:
+    """Return the memories that a text is: a rule, or a fact and before it the episode of words that say more."""
+    caller, routing = act.caller, route(text)
+    match routing.route:
+        case "rule":
+            return [_new_rule(parts, act, routing.content, scope=caller.own_scope)]
+        case "fact":
+            fact = new_statement(parts, act, **fact_arguments(routing, caller))
+            if not routing.is_part:
+                return [fact]
+            turn = new_episode(parts, caller, at=act.at, content=text)
+            return [turn, replace(fact, source_episode_id=turn.id)]
+        case _:
+            place, predicate = caller.own_scope, free_text_predicate(text)
+            about = default_subject(caller, scope=place, predicate=predicate, content=text)
+            return [new_statement(parts, act, content=text, predicate=predicate, subject=about, scope=place)]
+
+
+def _new_rule(parts: Parts, act: Act, text: str, *, scope: str) -> Rule:
+    caller = act.caller
+    return Rule(
+        id=parts.ids(),
+        tenant_id=caller.tenant_id,
+        agent=caller.agent,
+        scope=scope,
+        content=text,
+        created_at=act.at,
+        last_confirmed_at=act.at,
+    )
