@@ -29,6 +29,36 @@ def test_a_turn_makes_way_for_the_fact_that_is_right_and_for_words_that_say_more
     assert [hit.memory.content for hit in agent.recall("Max", kinds=["episode"])] == []
 
 
+@pytest.mark.parametrize(
+    ("predicate", "said", "statement"),
+    [
+        ("live in", "Milan", "user live in: Milan"),
+        ("lives in", "The user lives in Milan since 2024", "user lives in: Milan since 2024"),
+        ("live in", "I live in Milan.", "user live in: Milan"),
+        ("live in", "I moved to Milan last week.", "user live in: Milan last week"),
+        ("live in", "user live in: Milan", "user live in: Milan"),
+        ("dog", "The user's dog is called Rex", "user dog: Rex"),
+        ("live in", "The user lives partly in Milan", "The user lives partly in Milan"),
+        ("live in", "My dog is called Rex", "user live in: My dog is called Rex"),
+    ],
+)
+def test_a_fact_gets_the_value_that_a_sentence_gives_it(memory, predicate, said, statement):
+    agent = memory.agent("aide")
+    wrong = agent.remember("Rome", subject="user", predicate=predicate)
+    right = correct_memory(agent, wrong.id, said)
+    assert right.statement == statement
+    assert (right.predicate, right.supersedes_id) == (predicate, wrong.id)
+
+
+def test_a_sentence_about_a_user_of_a_name_is_read_too(memory):
+    agent = memory.agent("aide", user="Ana")
+    for subject in ("user", "Ana"):
+        wrong = agent.remember("Rome", subject=subject, predicate="live in")
+        assert correct_memory(agent, wrong.id, "I live in Milan").content == "Milan"
+    other = agent.remember("Rome", subject="Ben", predicate="live in")
+    assert correct_memory(agent, other.id, "Ben lives in Milan").statement == "Ben lives in Milan"
+
+
 def test_a_rule_makes_way_for_a_rule_in_its_scope(memory):
     wrong = memory.agent("aide").rules.add("Answer in French.", scope="global")
     right = correct_memory(memory.agent("aide"), wrong.id, "Answer in German.")

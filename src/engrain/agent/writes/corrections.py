@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,11 @@ from engrain.agent.wiring.arguments import parse_text
 from engrain.agent.writes.episodes import new_episode
 from engrain.agent.writes.handling import fact_arguments, new_statement
 from engrain.agent.writes.memories import default_subject, replace_fact, replace_memory
-from engrain.domain.memories.predicates import free_text_predicate
+from engrain.domain.memories.fact_keys import USER
+from engrain.domain.memories.predicates import free_text_predicate, is_free_text, predicate_key
 from engrain.domain.records import Fact, Rule
+from engrain.domain.text.names import name_key
+from engrain.domain.text.patterns import lazy_pattern
 from engrain.working.router import route
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
 
+_ABOUT_USER = lazy_pattern(r"(?:the )?user(?P<of>['\u2019]s)? (?P<rest>.+)", re.IGNORECASE | re.DOTALL)
+_FIRST_PERSON: Mapping[str, str] = {"lives": "live", "works": "work", "resides": "reside", "is": "am", "has": "have"}
 _TRUE_NOW: Mapping[str, Any] = {
     "confidence": 1.0,
     "valid_from": None,
@@ -45,9 +51,35 @@ def correct_memory(parts: Parts, caller: Caller, id_: str, content: str) -> Memo
     wrong, text = parts.store.read(caller, get_memory, id_), parse_text(parts, content)
     act = new_act(parts, caller)
     if isinstance(wrong, Fact):
-        return replace_fact(parts, act, id_, content=text, **_TRUE_NOW)
+        value = text if is_free_text(wrong.predicate) else _find_value(wrong, text, caller)
+        return replace_fact(parts, act, id_, content=value, **_TRUE_NOW)
     right = [_new_rule(parts, act, text, scope=wrong.scope)] if isinstance(wrong, Rule) else _read(parts, act, text)
     return replace_memory(parts, act, id_, right)
+
+
+def _find_value(wrong: Fact, text: str, caller: Caller) -> str:
+    """Return the value that a text gives a fact of the user: Milan of "The user lives in Milan"; else the text."""
+    value = text.removeprefix(f"{wrong.about}: ")
+    if wrong.key.subject not in {USER, name_key(caller.user or USER)}:
+        return value
+    for words in (value, _in_first_person(value)):
+        routing = route(words)
+        if (
+            routing.route == "fact"
+            and routing.subject == USER
+            and predicate_key(routing.predicate or "") == wrong.key.predicate
+        ):
+            return words[words.index(routing.content) :].strip(" .") if routing.is_part else routing.content
+    return value
+
+
+def _in_first_person(text: str) -> str:
+    """Return a sentence about the user as they say it, as that is how a fact is read."""
+    about = _ABOUT_USER.fullmatch(text)
+    if about is None:
+        return text
+    first, _, rest = about["rest"].partition(" ")
+    return f"My {about['rest']}" if about["of"] else f"I {_FIRST_PERSON.get(first, first)} {rest}"
 
 
 def _read(parts: Parts, act: Act, text: str) -> Sequence[MemoryRecord]:

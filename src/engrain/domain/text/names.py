@@ -25,9 +25,12 @@ def is_side(name: str) -> bool:
 
 
 def is_sentence_about(text: str, name: str) -> bool:
-    """True if a text begins with a name, or has it and ends as a sentence does: no words need to stand before it."""
+    """True if a text begins with a name, or has it and ends as a sentence does: no words need to stand before it.
+
+    An article may stand before the name: "the user lives in Milan".
+    """
     folded, wanted = text.casefold(), name.casefold()
     start = folded.find(wanted)
     end = start + len(wanted)
     is_named = start >= 0 and not folded[:start][-1:].isalnum() and not folded[end : end + 1].isalnum()
-    return is_named and " " in folded[end:].strip() and (start == 0 or folded.endswith("."))
+    return is_named and " " in folded[end:].strip() and (folded[:start] in {"", "the "} or folded.endswith("."))

@@ -56,7 +56,7 @@ def remember(
 def correct(
     agent: Agent,
     id: MemoryId,  # noqa: A002  # the name of an argument that a model sees
-    content: Annotated[str, Field(description="What is true instead.")],
+    content: Annotated[str, Field(description="What is true instead; of a fact only its value, such as: Milan.")],
 ) -> str:
     """Put what is true in the place of a memory that is wrong."""
     right = catch_not_found(lambda: correct_memory(agent, id, content))
