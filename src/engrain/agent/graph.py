@@ -61,7 +61,8 @@ class Graph(View):
     """Entities, observations of them, and their relations.
 
     Each call is one transaction, all or nothing, and takes at most 1,000 entities, texts or relations. New facts go to
-    everybody's scope and do not fade. Reading draws the whole graph of what this agent sees.
+    everybody's scope, or to the agent's own where it may not publish, and do not fade. Reading draws the whole graph of
+    what this agent sees.
     """
 
     __slots__ = ()
@@ -318,7 +319,7 @@ def _fact(parts: Parts, act: Act, predicate: str, content: str, *, subject: str,
     return new_fact(
         parts,
         act,
-        scope=act.caller.shared_scope,
+        scope=act.caller.widest_scope if act.caller.user is None else act.caller.shared_scope,
         subject=subject,
         predicate=checks.name(predicate, name="relation type"),
         entity_id=None if entity is None else entity.id,

@@ -200,3 +200,35 @@ def test_a_client_that_hangs_up_leaves_the_server_alive_and_nothing_half_written
     graph = memory.agent().graph.read()
     assert len(graph.entities) in (1, 200)
     assert all(each.observations == ("a", "b") for each in graph.entities)
+
+
+@pytest.mark.parametrize(
+    ("whose", "scope"),
+    [
+        ({}, "global"),
+        ({"agent": "bob"}, "bob"),
+        ({"user": "ana"}, "user:ana"),
+        ({"agent": "bob", "user": "ana"}, "user:ana"),
+    ],
+    ids=["anybody", "an agent", "a user", "an agent for a user"],
+)
+def test_what_is_stored_without_a_scope_goes_to_the_widest_that_a_key_may_write_to(memory, key, whose, scope):
+    secret = key(**whose)
+    with (
+        serving(create_app(memory, gate=Gate(memory, keys_required=True), mcp_profile="butler")) as address,
+        posted(address, key=secret) as butler,
+    ):
+        fact = butler.call("memory_store_fact", subject="Ana", predicate="lives in", content="Lisbon")
+        rule = butler.call("memory_store_rule", content="Book early.")
+        own = butler.call("memory_store_rule", content="Ask first.", scope=whose.get("agent", "ada"))
+    with (
+        serving(create_app(memory, gate=Gate(memory, keys_required=True), mcp_profile="graph")) as address,
+        posted(address, key=secret) as graph,
+    ):
+        entity = {"name": "Ondina", "entityType": "boat", "observations": ["leaks"]}
+        graph.call("create_entities", entities=[entity])
+        assert graph.call("read_graph")["entities"] == [entity]
+    agent = memory.agent(whose.get("agent"), user=whose.get("user"))
+    [leak] = agent.facts("Ondina")
+    assert {agent.get(fact["id"]).scope, agent.get(rule["id"]).scope, leak.scope} == {scope}
+    assert agent.get(own["id"]).scope == agent.caller.own_scope

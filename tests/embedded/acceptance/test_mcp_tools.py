@@ -28,12 +28,12 @@ WRITING = {
         "content": NEEDED,
         "importance": 5.0,
         "permanence": "standard",
-        "scope": "global",
+        "scope": None,
         "tags": None,
         "entity_id": None,
         **KEYED,
     },
-    "memory_store_rule": {"content": NEEDED, "scope": "global", "tags": None, **KEYED},
+    "memory_store_rule": {"content": NEEDED, "scope": None, "tags": None, **KEYED},
 }
 READING = {
     "memory_search": {

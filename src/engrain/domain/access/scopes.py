@@ -74,6 +74,7 @@ class Reach:
     __slots__ = ()
     agent: str
     user: str | None
+    is_user_bound: bool
     may_publish: bool
     pools: tuple[str, ...]
 
@@ -108,6 +109,13 @@ class Reach:
     def may_change(self, scope: str) -> bool:
         """True if it may change what a scope holds that it sees: what every agent reads needs the right to publish."""
         return scope != GLOBAL_SCOPE or self.may_publish
+
+    @property
+    def widest_scope(self) -> str:
+        """The widest scope that it may write to: everybody's, that of the user it is bound to, or its own."""
+        if self.is_user_bound:
+            return self.shared_scope
+        return GLOBAL_SCOPE if self.may_publish else self.own_scope
 
     @property
     def user_id(self) -> str:

@@ -73,7 +73,7 @@ def memory_store_fact(
     *,
     importance: types.Importance = 5.0,
     permanence: types.PermanenceName = "standard",
-    scope: types.Scope = "global",
+    scope: types.Scope = None,
     tags: types.Tags = None,
     entity_id: Annotated[str | None, Field(description="Entity that the subject is, where it is known.")] = None,
     idempotency_key: types.IdempotencyKey = None,
@@ -85,7 +85,7 @@ def memory_store_fact(
         predicate=predicate,
         importance=importance,
         permanence=permanence,
-        scope=scope,
+        scope=scope or agent.caller.widest_scope,
         tags=tags,
         entity_id=entity_id,
         idempotency_key=idempotency_key,
@@ -97,12 +97,13 @@ def memory_store_rule(
     agent: Agent,
     content: types.Content,
     *,
-    scope: types.Scope = "global",
+    scope: types.Scope = None,
     tags: types.Tags = None,
     idempotency_key: types.IdempotencyKey = None,
 ) -> StoredMemory:
     """Store how to go about something: a candidate, until memory_mark_helpful or memory_mark_harmful judge it."""
-    return StoredMemory.of(agent.rules.add(content, scope=scope, tags=tags, idempotency_key=idempotency_key))
+    place = scope or agent.caller.widest_scope
+    return StoredMemory.of(agent.rules.add(content, scope=place, tags=tags, idempotency_key=idempotency_key))
 
 
 def memory_search(

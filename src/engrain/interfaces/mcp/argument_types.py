@@ -8,7 +8,13 @@ from engrain.domain.records import EntityType, Kind, Permanence
 
 Content = Annotated[str, Field(description="What to remember, as one text.")]
 Importance = Annotated[float, Field(description="0 to 10; 5 is the middle.")]
-Scope = Annotated[str, Field(description="global (every agent sees it), this agent's own name, or pool:NAME.")]
+Scope = Annotated[
+    str | None,
+    Field(
+        description="global (every agent sees it), this agent's own name, or pool:NAME; if left out global, or the own "
+        "scope of a caller that may not write there."
+    ),
+]
 WithinScope = Annotated[
     str | None, Field(description="Leave what is of this scope and of global; everything in sight if left out.")
 ]
