@@ -177,12 +177,30 @@ def test_the_third_harm_of_a_rule_that_never_helps_makes_it_a_warning():
     assert (two.maturity, two.content, "needs_inversion" in two.metadata) == ("candidate", "Book early.", False)
     three = apply_outcome(two, "harmful", reason="dear", at=LATER)
     assert three.maturity == "anti_pattern"
-    assert three.content == ("ANTI-PATTERN: Do NOT Book early.. This caused problems because: slow; slow; dear")
+    assert three.content == "ANTI-PATTERN: Do NOT Book early. This caused problems because: slow; dear"
     assert three.metadata == {
         "harmful_reasons": ["slow", "slow", "dear"],
         "needs_inversion": True,
         "original_content": "Book early.",
     }
+
+
+@pytest.mark.parametrize(
+    ("content", "warned"),
+    [
+        ("Book early", "Do NOT Book early."),
+        ("Book early!", "Do NOT Book early."),
+        ("Nevertheless book early.", "Do NOT Nevertheless book early."),
+        ("Never fly early.", 'Do NOT follow "Never fly early".'),
+        ("Don't use tabs.", 'Do NOT follow "Don\'t use tabs".'),
+        ("Do not use tabs", 'Do NOT follow "Do not use tabs".'),
+        ("always book an aisle seat.", 'Do NOT follow "always book an aisle seat".'),
+    ],
+)
+def test_a_warning_reads_as_a_sentence_whatever_the_rule_begins_with(content, warned):
+    warning = after(["harmful"] * 3, rule(content), reason="It was slow.")
+    assert warning.content == f"ANTI-PATTERN: {warned} This caused problems because: It was slow"
+    assert warning.metadata["original_content"] == content
 
 
 @pytest.mark.req("B21.3")

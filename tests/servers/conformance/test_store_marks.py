@@ -72,7 +72,7 @@ def test_a_warning_is_found_by_its_new_words_and_waits_for_a_vector_of_them(stor
         store.mark(act(LATER), stored.id, "harmful", reason=reason)
     assert len(nearest(store, axis(0), known)) == 2
     warning = store.mark(act(LATER), stored.id, "harmful", reason="crowded")
-    assert warning.content == ("ANTI-PATTERN: Do NOT Book early.. This caused problems because: slow; dear; crowded")
+    assert warning.content == ("ANTI-PATTERN: Do NOT Book early. This caused problems because: slow; dear; crowded")
     assert set(keyword(store, *terms("crowded"))) == set(keyword(store, *terms("early"))) == {stored.id}
     assert [each.text for each in store.unembedded(9)] == [warning.content]
     assert set(nearest(store, axis(0), known)) == {kept.id}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engrain.domain.memories.decay import days_between
 from engrain.domain.records import Record
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,6 +21,9 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # One harm weighs as much as four helps; the rest keeps the quotient defined.
 HARM_WEIGHT = 4
 _NEVER_ZERO = 0.01
+_NO_PLAIN_INSTRUCTION = lazy_pattern(
+    r"(?:never|don['\u2019]?t|do not|not|no|avoid|always|whenever|when|if|every time|from now on)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +114,19 @@ def apply_outcome(
 
 
 def invert(rule: Rule) -> Rule:
-    """The warning that a rule becomes; its old content stays in `metadata.original_content`."""
-    reasons = "; ".join(map(str, _reasons(rule))) or "no reason was given"
+    """The warning that a rule becomes; its old content stays in `metadata.original_content`.
+
+    Of a rule that is no plain instruction it says not to follow it: "Do NOT Never fly early" is no sentence.
+    """
+    instruction = rule.content.rstrip(" .!") or rule.content
+    if _NO_PLAIN_INSTRUCTION.match(instruction):
+        instruction = f'follow "{instruction}"'
+    reasons = "; ".join(dict.fromkeys(str(reason).rstrip(" .!") for reason in _reasons(rule)))
+    because = reasons or "no reason was given"
     return replace(
         rule,
         maturity="anti_pattern",
-        content=f"ANTI-PATTERN: Do NOT {rule.content}. This caused problems because: {reasons}",
+        content=f"ANTI-PATTERN: Do NOT {instruction}. This caused problems because: {because}",
         metadata={**rule.metadata, "original_content": rule.content},
     )
 
