@@ -12,13 +12,16 @@ from engrain.agent.writes import corrections, handling
 from engrain.agent.writes.memories import replace_fact
 from engrain.domain import checks
 from engrain.domain.memories.predicates import is_free_text
-from engrain.domain.records import DECAY_RATES
+from engrain.domain.records import DECAY_RATES, Fact
+from engrain.domain.text.analysis import words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engrain.agent.agent import Agent
     from engrain.domain.memories.routing import Routing
     from engrain.domain.ports import TokenCounter
-    from engrain.domain.records import Episode, Fact, MemoryRecord
+    from engrain.domain.records import Episode, MemoryRecord
     from engrain.storage.transaction import Transaction
 
 
@@ -61,6 +64,22 @@ def facts_about_user(agent: Agent) -> list[Fact]:
     parts, caller = enter(agent)
     facts = parts.store.read(caller, load_profile, parts.clock(), standing=False)
     return [fact for fact in facts if fact.subject != caller.agent or is_free_text(fact.predicate)]
+
+
+def texts_that_name(agent: Agent, name: str, limit: int) -> list[Fact]:
+    """Find facts in free text that have a name among their words, best first: of `limit` facts that a search finds."""
+    wanted = words(name)
+    if not wanted:
+        return []
+    found = agent.recall(name, preset="keyword", kinds=["fact"], limit=limit, count_references=False)
+    texts = [hit.memory for hit in found if isinstance(hit.memory, Fact) and is_free_text(hit.memory.predicate)]
+    return [text for text in texts if _has_in_a_row(words(text.content), wanted)]
+
+
+def _has_in_a_row(text: Sequence[str], wanted: Sequence[str]) -> bool:
+    """True if words stand in a text one after the other."""
+    starts = range(len(text) - len(wanted) + 1)
+    return any(list(text[start : start + len(wanted)]) == list(wanted) for start in starts)
 
 
 def token_counter(agent: Agent) -> TokenCounter:

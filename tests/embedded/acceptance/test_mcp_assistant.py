@@ -149,7 +149,8 @@ def test_what_is_not_there_is_told(tools):
     assert tools.text("correct", id="nobody's", content="x").startswith("No memory has the id")
     assert tools.text("forget", ids=["nobody's"]).startswith("No memory has the id")
     assert tools.text("forget", ids=[]) == "No ids were given; search shows them."
-    assert tools.text("profile", name="Zoe") == "No facts are known about 'Zoe'."
+    assert tools.text("profile", name="Zoe") == "No facts are known about 'Zoe'; search may find what mentions it."
+    assert tools.text("profile", name=" ").startswith("No facts are known about 'user'")
     assert lines_of(tools.text("search", query="")) == ["Nothing is remembered of this."]
     assert tools.fault("remember", content=" ")["code"] == "invalid_input"
 
@@ -160,9 +161,22 @@ def test_a_profile_names_the_facts_about_one_and_no_note(tools, path):
         agent.notes.save("project:alpha", "The canoe needs cedar planks.")
         for number in range(45):
             agent.remember(f"thing {number}", subject="Ana", predicate="likes")
-    assert tools.text("profile") == "No facts are known about 'user'."
+    assert tools.text("profile").startswith("No facts are known about 'user'")
     *facts, more = tools.text("profile", name="ana").splitlines()
     assert (len(facts), more) == (40, "There are more; search for them.")
+
+
+def test_a_profile_has_the_statements_that_name_whom_it_is_about(tools):
+    for said in ("Ana is allergic to penicillin.", "The dentist of Ana Sousa is called Dr. Lind.", "Anabel likes tea."):
+        tools.text("remember", content=said)
+    tools.text("remember", content="Porto", subject="Ana", predicate="lives in")
+    home, *texts = tools.text("profile", name="ana").splitlines()
+    assert home.endswith("Ana lives in: Porto")
+    assert {"penicillin" in text or "Dr. Lind" in text for text in texts} == {True}
+    assert len(texts) == 2
+    [dentist] = tools.text("profile", name="Ana Sousa").splitlines()
+    assert "Dr. Lind" in dentist
+    assert tools.text("profile", name="") == tools.text("profile")
 
 
 def test_lines_cannot_be_broken_by_what_is_remembered(tools, path):

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from engrain.agent.agent import Agent
-from engrain.agent.compat import correct_memory, facts_about_user, remember_statement, token_counter
+from engrain.agent.compat import correct_memory, facts_about_user, remember_statement, texts_that_name, token_counter
 from engrain.context.entries import flatten
 from engrain.context.excerpts import ELLIPSIS, clip
 from engrain.domain.records import Degraded, Episode, Fact, MemoryRecord, Repeats, Rule, format_time
@@ -75,16 +75,24 @@ def profile(
     detail: Detail = False,
 ) -> str:
     """List the facts about somebody or something; about the user, if no name is given."""
-    facts = facts_about_user(agent) if name.strip().casefold() == _USER else agent.facts(name, limit=_MOST_FACTS + 1)
+    whom = name.strip() or _USER
+    facts = facts_about_user(agent) if whom.casefold() == _USER else _facts_about(agent, whom)
     lines = [_line(agent, fact, "", detail=detail) for fact in facts[:_MOST_FACTS]]
     more = ["There are more; search for them."] if len(facts) > _MOST_FACTS else []
-    return _text([*lines, *more], f"No facts are known about {flatten(name)!r:.80}.")
+    return _text([*lines, *more], f"No facts are known about {flatten(whom)!r:.80}; search may find what mentions it.")
 
 
 def context(agent: Agent, prompt: Annotated[str, Field(description="The user's message.")]) -> str:
     """Get a block of what matters for a message of the user, to be read before it is answered."""
     block = agent.context(prompt)
     return _text([block.text.rstrip() or "Nothing is remembered.", *_notes(block.degraded)])
+
+
+def _facts_about(agent: Agent, name: str) -> list[Fact]:
+    """List the facts about somebody or something, and after them the texts that name it."""
+    facts = list(agent.facts(name, limit=_MOST_FACTS + 1))
+    known = {fact.id for fact in facts}
+    return [*facts, *(text for text in texts_that_name(agent, name, _MOST_FACTS + 1) if text.id not in known)]
 
 
 def _forget(agent: Agent, id_: str, *, is_alone: bool) -> str:
