@@ -54,7 +54,9 @@ def test_a_command_for_every_user_refuses_to_be_for_one(filled, command):
     refused = filled(*command, "--user", "ana")
     assert (refused.code, refused.out) == (2, "")
     assert "is not for one user: leave out --user 'ana'" in refused.err
-    assert ("; engrain export-user NAME FILE exports all of a user" in refused.err) is (command[0] in {"export", "copy"})
+    assert ("; engrain export-user NAME FILE exports all of a user" in refused.err) is (
+        command[0] in {"export", "copy"}
+    )
 
 
 def test_an_export_does_without_users_whatever_user_the_settings_name(filled, monkeypatch, tmp_path):
