@@ -264,20 +264,17 @@ class Maintenance(ABC):
     ) -> UndoResult:
         """Undo a run of an agent in one transaction; what was changed since stays.
 
-        Its episodes wait again, so they are learned from anew. `runs` shows the ids.
+        Its episodes wait again, so they are learned from anew. `runs` shows the ids. With `user`, one that learned from
+        what this end user said.
 
         Raises:
-            NotFound: the agent has no such run.
+            NotFound: the agent has no such run; of one that learned from a user the message names the user to pass.
             InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
         """
-        from engrain.storage.runs.undo import undo_run
+        from engrain.agent.learning.undo import undo
 
         caller = self._caller_of(agent, tenant, user=user)
-        name = checks.name(run_id, name="run_id")
-        try:
-            return self.parts.store.write(new_act(self.parts, caller), undo_run, name)
-        finally:
-            self.parts.note_cache.drop_agent(caller)
+        return undo(self.parts, caller, checks.name(run_id, name="run_id"))
 
     def reflect(
         self,

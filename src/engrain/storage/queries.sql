@@ -23,6 +23,10 @@ SELECT id FROM entities WHERE tenant_id = :tenant_id AND user_id = :user_id AND 
 -- List the runs of learning from what a user said
 SELECT id FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;
 
+-- user_of_run --
+-- Find the user from whom a run of an agent learned
+SELECT user_id FROM runs WHERE tenant_id = :tenant_id AND id = :id AND agent = :agent;
+
 -- access_keys_of_user --
 -- List the keys that are bound to a user
 SELECT id FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;

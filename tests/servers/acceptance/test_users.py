@@ -228,6 +228,14 @@ def test_each_user_is_learned_from_apart(location):
             assert run.user_id == user
         assert memory.runs("assistant").items == ()
         assert contents(memory.agent("assistant")) == set()
+        assert run.id in report.run_ids
+        for run_id in report.run_ids:
+            with pytest.raises(NotFound, match=r"learned from what user '(ana|bob)' said; name the user"):
+                memory.undo(run_id, agent="assistant")
+        for whose in ({"agent": "assistant", "user": "ana"}, {"agent": "billing"}, {"tenant": "acme"}):
+            with pytest.raises(NotFound, match=f"has no run {run.id}") as refused:
+                memory.undo(run.id, **whose)
+            assert "bob" not in str(refused.value)
         memory.undo(run.id, agent="assistant", user="bob")
         assert [fact.content for fact in memory.agent("assistant", user="ana").facts(subject="user")] == ["Lisbon"]
 

@@ -24,7 +24,7 @@ class AddedMessages(Record):
         learning: done; waiting (a failure, or another run has the agent: they are tried again); background; later
             (nothing was asked); no_model (no language model is configured).
         learned: facts and rules that were stored or confirmed, as they are now.
-        run_ids: of the runs that wrote, for `undo`.
+        run_ids: of the runs that wrote, for `undo`, which takes the user from whom a run learned.
         failures: batches and actions that were not done, with the reason.
     """
 

@@ -59,7 +59,7 @@ class ConsolidationReport(Record):
         groups: what was due when it began, by tenant, agent and user.
         waiting: what waits for another attempt after a failure, as it was at the end: until when, and why.
         learned: in the order in which it was written. `rejected` and `parse_errors` are of what models proposed.
-        run_ids: of the runs that wrote, for `undo`.
+        run_ids: of the runs that wrote, for `undo`, which takes the user from whom a run learned.
     """
 
     dry_run: bool

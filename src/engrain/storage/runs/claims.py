@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.filters import TimePosition
-    from engrain.domain.records import Degraded, MemoryRecord
+    from engrain.domain.records import Caller, Degraded, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.domain.runs.plans import Action, ActionResult
     from engrain.domain.runs.retries import Retry
@@ -316,6 +316,12 @@ def give_up(work: UnitOfWork, run_id: str, error: str, retry: Retry) -> Run | No
 def lock_run(work: UnitOfWork, run_id: str) -> Run | None:
     """Load and lock a run of the caller's agent: nobody else ends it until the end of the transaction."""
     return next(iter(_lock_runs(work, "id = :id", id=run_id)), None)
+
+
+def find_user_of_run(tx: Transaction, caller: Caller, run_id: str) -> str | None:
+    """Find the user from whom a run of the caller's agent learned; None for one of no user, or none at all."""
+    found = tx.one("user_of_run", tenant_id=caller.tenant_id, agent=caller.agent, id=run_id)
+    return None if found is None else found[0] or None
 
 
 def join_run(work: UnitOfWork, run: Run) -> UnitOfWork:
