@@ -166,7 +166,7 @@ class Agent(Conversations):
             metadata=metadata,
             idempotency_key=key,
         )
-        stored = store_turn(parts, act, episode, key)
+        stored = store_turn(parts, act, episode, key, time=event_time)
         if parts.llm is not None:
             from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
 
@@ -241,7 +241,7 @@ class Agent(Conversations):
             tags=checks.names(tags, name="tag"),
             metadata=checks.metadata(metadata),
         )
-        return store_fact(parts, act, fact, idempotency_key=key)
+        return store_fact(parts, act, fact, idempotency_key=key, time=valid_from)
 
     def correct(
         self,

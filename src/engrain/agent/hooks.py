@@ -13,6 +13,7 @@ from engrain.agent.queries import Queries
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import fail_open
 from engrain.agent.writes.episodes import new_episode
+from engrain.agent.writes.memories import check_first_use
 from engrain.context.block import ContextBlock
 from engrain.domain import checks
 from engrain.domain.faults import describe_fault
@@ -109,7 +110,10 @@ class Hooks(View):
         deliver = (
             fail_open.deliver if durable is True or checks.flag(durable, name="durable") else fail_open.deliver_soon
         )
-        return deliver(parts, act, episode, key=key)
+        delivered = deliver(parts, act, episode, key=key)
+        if key is not None:
+            check_first_use(delivered.episode, episode, key, time=event_time, in_any_session=True)
+        return delivered
 
     def recent(self, limit: words.PageLimit = 20) -> RecentTurns:
         """Read the newest turns of the session, oldest first, from Redis or the database.

@@ -9,6 +9,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import fail_open
 from engrain.agent.writes.episodes import new_episode
+from engrain.agent.writes.memories import check_first_use
 from engrain.domain import checks
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
@@ -68,11 +69,16 @@ class Working(View):
             idempotency_key=key,
         )
 
+        earlier: list[Episode] = []
+
         def work(session: WorkingSession) -> None:
-            if all(other.id != message.id for other in session.messages):
+            earlier[:] = [other for other in session.messages if other.id == message.id]
+            if not earlier:
                 session.messages.append(message)
 
         parts.buffers.working.change(caller, work)
+        for other in earlier:
+            check_first_use(other, message, key, time=event_time)
         return fail_open.flush_working(parts, caller, most_tokens=parts.settings.working.flush_tokens)
 
     def tool_result(self, name: words.ToolName, value: words.ToolValue) -> WorkingStats:

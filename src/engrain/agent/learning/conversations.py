@@ -64,6 +64,7 @@ class Conversations(Queries):
         when = checks.choice(learn, LEARNING_TIMES, name="learn")
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         act = new_act(parts, caller)
+        turns = [{"event_time": event_time, **message} for message in _parse_messages(messages)]
         episodes = [
             new_episode(
                 parts,
@@ -74,11 +75,12 @@ class Conversations(Queries):
                 tags=tags,
                 metadata=metadata,
                 idempotency_key=None if key is None else f"{key}:{index}",
-                **{"event_time": event_time, **message},
+                **message,
             )
-            for index, message in enumerate(_parse_messages(messages))
+            for index, message in enumerate(turns)
         ]
-        stored = store_conversation(parts, act, episodes, idempotency_key=key)
+        times = [message["event_time"] for message in turns]
+        stored = store_conversation(parts, act, episodes, times=times, idempotency_key=key)
         if parts.llm is None or when == "later":
             triggers.consolidate_after_switch(parts, caller, stored[0])
             return AddedMessages(episodes=stored, learning="no_model" if parts.llm is None else "later")

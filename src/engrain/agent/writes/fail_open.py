@@ -1,4 +1,7 @@
-"""Fail-open writes: messages of hooks, which raise nothing for what the database cannot do just now."""
+"""Fail-open writes: messages of hooks, which raise nothing for what the database cannot do just now.
+
+The key of a message is that of any session: a host reads a message again in a session that was forked.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None)
         InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored.
     """
     parts.buffers.flush_batches()  # what came before it
-    delivered = parts.buffers.outbox.deliver(act, episode, partial(store_turn, parts), key=key)
+    delivered = parts.buffers.outbox.deliver(act, episode, partial(store_turn, parts, in_any_session=True), key=key)
     if delivered.is_stored and parts.llm is not None:
         consolidate_after_switch(parts, act.caller, delivered.episode)
     return delivered
@@ -65,7 +68,7 @@ def drain(parts: Parts) -> tuple[Degraded, ...]:
         _store_or_deliver(parts, session.caller, session.messages)
     parts.buffers.flush_batches()
     outbox = parts.buffers.outbox
-    why = outbox.drain(partial(store_turn, parts))
+    why = outbox.drain(partial(store_turn, parts, in_any_session=True))
     return () if why is None else (why.with_prefix(f"{len(outbox)} messages wait in this process: "),)
 
 
@@ -121,7 +124,7 @@ def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> Rece
 def _deliver_later(parts: Parts, act: Act, episode: Episode, key: str | None) -> None:
     """Deliver what a batch could not store: alone, or when the database takes it; no caller sees an error."""
     try:
-        parts.buffers.outbox.deliver(act, episode, partial(store_turn, parts), key=key)
+        parts.buffers.outbox.deliver(act, episode, partial(store_turn, parts, in_any_session=True), key=key)
     except EngrainError as error:
         metrics.count("messages_refused")
         _LOG.error("message refused", extra={"error": type(error).__name__})  # its trace is no news

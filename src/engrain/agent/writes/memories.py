@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.agent.reads.lookups import find_memory, get_active_fact, memory_not_found
 from engrain.agent.wiring.acts import new_id
+from engrain.agent.wiring.arguments import parse_time
 from engrain.agent.writes import linking
 from engrain.domain.access.scopes import user_of
-from engrain.domain.memories.fact_keys import USER, is_note_slot, value_key
+from engrain.domain.memories.fact_keys import USER, is_note_slot, subject_key, value_key
 from engrain.domain.memories.lineage import inherit_trust
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
@@ -17,6 +18,7 @@ from engrain.domain.text.small_talk import is_about_speaker
 from engrain.errors import InvalidInput
 from engrain.storage import selection
 from engrain.storage.entities.mentions import put_with_mentions
+from engrain.storage.entities.subjects import Subject, find_namesakes
 from engrain.storage.selection import load_memories
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals, changes, removal, updates
@@ -55,10 +57,12 @@ def new_fact(
     )
 
 
-def store_turn(parts: Parts, act: Act, turn: Episode, key: str | None) -> Episode:
+def store_turn(
+    parts: Parts, act: Act, turn: Episode, key: str | None, *, time: object = None, in_any_session: bool = False
+) -> Episode:
     """Store an episode and announce it to the background work.
 
-    Returns it as stored, now or when the idempotency key was first used.
+    Returns it as stored, now or when the idempotency key was first used; `time` is that of the turn, as it was given.
 
     Raises:
         InvalidInput: the caller does not see its scope, the key was used for something else, or the source of ids
@@ -67,7 +71,7 @@ def store_turn(parts: Parts, act: Act, turn: Episode, key: str | None) -> Episod
     stored = parts.store.write(act, linking.put_turn, parts, turn)
     parts.queue.announce()
     if stored is None:
-        return _stored_before(parts, act.caller, turn, key)
+        return _stored_before(parts, act.caller, turn, key, time=time, in_any_session=in_any_session)
     if parts.buffers.recent is not None:
         parts.buffers.add_recent([stored])
     return stored
@@ -78,28 +82,29 @@ def store_rule(parts: Parts, act: Act, rule: Rule, *, idempotency_key: str | Non
 
     Returns the rule as stored, or the one that was confirmed.
     """
-    stored = parts.store.write(act, _store_or_confirm_rule, parts, rule, may_be_repeated=idempotency_key is not None)
+    stored = parts.store.write(act, _store_or_confirm_rule, parts, rule, key=idempotency_key)
     parts.queue.announce()
     return stored or _stored_before(parts, act.caller, rule, idempotency_key)
 
 
 @repeatable
-def _store_or_confirm_rule(work: UnitOfWork, parts: Parts, rule: Rule, *, may_be_repeated: bool) -> Rule | None:
+def _store_or_confirm_rule(work: UnitOfWork, parts: Parts, rule: Rule, *, key: str | None) -> Rule | None:
     """Store a rule, or confirm the one that says the same; None where the id is taken."""
-    confirmed = _confirm_same(work, rule, may_be_repeated=may_be_repeated)
+    confirmed = _confirm_same(work, rule, key=key)
     stored = linking.put(work, parts, [rule]) if confirmed is None else [confirmed]
     return next((memory for memory in stored if isinstance(memory, Rule)), None)
 
 
-def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | None = None) -> Fact:
+def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | None = None, time: object = None) -> Fact:
     """Store a fact as `store_turn` does an episode; where its slot has one that says the same, confirm that one.
 
-    It says the same where content, period and permanence are alike, and tags and metadata are nothing new.
+    It says the same where content, period and permanence are alike, and tags and metadata are nothing new. `time` is
+    the beginning of its period, as it was given.
     """
-    stored = parts.store.write(act, _store_or_confirm, parts, fact, may_be_repeated=idempotency_key is not None)
+    stored = parts.store.write(act, _store_or_confirm, parts, fact, key=idempotency_key)
     parts.note_cache.drop(fact)
     parts.queue.announce()
-    return stored or _stored_before(parts, act.caller, fact, idempotency_key)
+    return stored or _stored_before(parts, act.caller, fact, idempotency_key, time=time)
 
 
 def store_statement(parts: Parts, act: Act, turn: Episode, fact: Fact) -> tuple[Episode, Fact]:
@@ -114,7 +119,7 @@ def store_statement(parts: Parts, act: Act, turn: Episode, fact: Fact) -> tuple[
 @repeatable
 def _put_statement(work: UnitOfWork, parts: Parts, turn: Episode, fact: Fact) -> tuple[Episode, Fact]:
     is_new = bool(arrivals.put(work, [turn]))  # its session is locked before the slot of the fact, whom it names after
-    kept = _store_or_confirm(work, parts, fact, may_be_repeated=False) or find_memory(work, fact.id)
+    kept = _store_or_confirm(work, parts, fact, key=None) or find_memory(work, fact.id)
     if is_new:
         linking.link(work, parts, turn)
     said = find_memory(work, turn.id)
@@ -124,23 +129,29 @@ def _put_statement(work: UnitOfWork, parts: Parts, turn: Episode, fact: Fact) ->
 
 
 @repeatable
-def _store_or_confirm(work: UnitOfWork, parts: Parts, fact: Fact, *, may_be_repeated: bool) -> Fact | None:
+def _store_or_confirm(work: UnitOfWork, parts: Parts, fact: Fact, *, key: str | None) -> Fact | None:
     """Store a fact, or confirm the one that says the same; None where the id is taken."""
     if fact.source_episode_id is not None:
         fact = inherit_trust(fact, load_memories(work, [fact.source_episode_id]))
-    confirmed = _confirm_same(work, fact, may_be_repeated=may_be_repeated)
+    confirmed = _confirm_same(work, fact, key=key)
     stored = linking.put(work, parts, [fact]) if confirmed is None else [confirmed]
     return next((memory for memory in stored if isinstance(memory, Fact)), None)
 
 
-def _confirm_same(work: UnitOfWork, new: _Learned, *, may_be_repeated: bool) -> _Learned | None:
-    """Confirm the fact or rule beside which a new one says nothing new; None where there is none."""
+def _confirm_same(work: UnitOfWork, new: _Learned, *, key: str | None) -> _Learned | None:
+    """Confirm the fact or rule beside which a new one says nothing new; None where there is none.
+
+    Raises:
+        InvalidInput: the key has confirmed one that says something else.
+    """
     if work.one("has_memory", tenant_id=work.tenant_id, id=new.id) is not None:
         return None
-    if may_be_repeated:
+    if key is not None:
         earlier = changes.load_changed(work, new.id)
-        if earlier is not None:
-            return earlier if isinstance(earlier, type(new)) else None
+        if isinstance(earlier, type(new)):
+            if not _is_confirmed_by(work, new, earlier):
+                raise _key_refusal(key, earlier)
+            return earlier
     known = _find_same(work, new)
     if known is None:
         return None
@@ -188,6 +199,21 @@ def _find_same_rule(work: UnitOfWork, rule: Rule) -> Rule | None:
     return None
 
 
+def _is_confirmed_by(work: UnitOfWork, new: Fact | Rule, known: Fact | Rule) -> bool:
+    """True if a fact or rule says what one says that was confirmed by its key, under any name of its subject."""
+    if value_key(known.content) != value_key(new.content) or known.scope != new.scope:
+        return False
+    if not isinstance(new, Fact) or not isinstance(known, Fact):
+        return True
+    subject = Subject(new.subject, new.entity_id)
+    names = find_namesakes(work, [subject])[subject]
+    is_about = known.entity_id in names.entity_ids or subject_key(known.subject) in {
+        subject_key(new.subject),
+        *names.keys,
+    }
+    return is_about and known.key.predicate == new.key.predicate
+
+
 def _adds_nothing(new: Fact, known: Fact) -> bool:
     """True if a fact says what another of its slot says, and no more."""
     return (
@@ -203,25 +229,30 @@ def _adds_nothing(new: Fact, known: Fact) -> bool:
 
 
 def store_conversation(
-    parts: Parts, act: Act, episodes: Sequence[Episode], *, idempotency_key: str | None = None
+    parts: Parts, act: Act, episodes: Sequence[Episode], *, times: Sequence[object], idempotency_key: str | None = None
 ) -> tuple[Episode, ...]:
     """Store the turns of a conversation in one transaction; return them as stored, now or when the key was first used.
+
+    `times` are those of the turns, as they were given.
 
     Raises:
         InvalidInput: as `store_turn`; nothing was written.
     """
-    stored = parts.store.write(act, _put_conversation, parts, episodes, idempotency_key)
+    turns = list(zip(episodes, times, strict=True))
+    stored = parts.store.write(act, _put_conversation, parts, turns, idempotency_key)
     parts.queue.announce()
     parts.buffers.add_recent(stored)
     return stored
 
 
 def _put_conversation(
-    work: UnitOfWork, parts: Parts, episodes: Sequence[Episode], key: str | None
+    work: UnitOfWork, parts: Parts, turns: Sequence[tuple[Episode, object]], key: str | None
 ) -> tuple[Episode, ...]:
-    stored = {memory.id: memory for memory in linking.put(work, parts, episodes) if isinstance(memory, Episode)}
+    added = linking.put(work, parts, [episode for episode, _ in turns])
+    stored = {memory.id: memory for memory in added if isinstance(memory, Episode)}
     return tuple(
-        stored.get(episode.id) or _check_first_use(find_memory(work, episode.id), episode, key) for episode in episodes
+        stored.get(episode.id) or check_first_use(find_memory(work, episode.id), episode, key, time=time)
+        for episode, time in turns
     )
 
 
@@ -316,28 +347,51 @@ def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str
     raise InvalidInput(f"id {changes['id']} is taken and nothing was written; the source of ids repeats itself")
 
 
-def _stored_before(parts: Parts, caller: Caller, memory: _Memory, key: str | None) -> _Memory:
-    """Return the memory that a key was first used for.
-
-    Raises:
-        InvalidInput: it is another one, or gone.
-    """
-    return _check_first_use(parts.store.read(caller, find_memory, memory.id), memory, key)
+def _stored_before(parts: Parts, caller: Caller, memory: _Memory, key: str | None, **options: Any) -> _Memory:
+    """Return the memory that a key was first used for, if it is that of `check_first_use`."""
+    return check_first_use(parts.store.read(caller, find_memory, memory.id), memory, key, **options)
 
 
-def _check_first_use(stored: MemoryRecord | None, memory: _Memory, key: str | None) -> _Memory:
-    """Return what is stored under the id of a memory, if it says the same.
+def check_first_use(
+    stored: MemoryRecord | None, memory: _Memory, key: str | None, *, time: object = None, in_any_session: bool = False
+) -> _Memory:
+    """Return what is stored under the id of a memory, if it says the same, and at the `time` that the call gives.
+
+    Words of a time are read as of the first use: so a repeat means what the first call meant.
 
     Raises:
         InvalidInput: it is another one, or gone.
     """
     if key is None:
         raise InvalidInput(f"id {memory.id} is taken and nothing was written; the source of ids repeats itself")
-    if isinstance(stored, type(memory)) and _statement(stored) == _statement(memory):
+    is_same = isinstance(stored, type(memory)) and _says_same(stored, memory, in_any_session=in_any_session)
+    if isinstance(stored, type(memory)) and is_same and _is_at(stored, time):
         return stored
+    raise _key_refusal(key, stored)
+
+
+def _is_at(stored: MemoryRecord, time: object) -> bool:
+    """True for an episode of a time, or a fact that holds from then on; the end of a fact may have moved since."""
+    known = stored.event_time if isinstance(stored, Episode) else getattr(stored, "valid_from", None)
+    return time is None or parse_time(time, name="time", now=stored.created_at) == known
+
+
+def _key_refusal(key: str, stored: MemoryRecord | None) -> InvalidInput:
     other = "a memory that is gone" if stored is None else f"another {stored.kind}"
-    raise InvalidInput(f"idempotency_key {key!r} was used for {other} and nothing was written; use a fresh key")
+    return InvalidInput(f"idempotency_key {key!r} was used for {other} and nothing was written; use a fresh key")
 
 
-def _statement(memory: MemoryRecord) -> tuple[str, ...]:
-    return (memory.subject, memory.predicate, memory.content) if isinstance(memory, Fact) else (memory.content,)
+def _says_same(stored: MemoryRecord, new: MemoryRecord, *, in_any_session: bool) -> bool:
+    """True for two memories of one kind, statement and place, by what no later change of the stored one moves."""
+    match stored, new:
+        case Episode(), Episode():
+            is_there = in_any_session or stored.session == new.session
+            return is_there and (stored.content, stored.role, stored.speaker) == (new.content, new.role, new.speaker)
+        case Fact(), Fact():
+            about = (new.subject, new.predicate, new.content, new.scope)
+            return (stored.subject, stored.predicate, stored.content, stored.scope) == about
+        case Rule(), Rule():
+            said = (stored.content, stored.metadata.get("original_content"))  # of a warning
+            return new.content in said and stored.scope == new.scope
+        case _:
+            return False
