@@ -114,5 +114,19 @@ def test_what_cannot_be_merged_stays_as_it_is_and_the_server_is_not_installed_ei
 def test_a_client_without_hooks_is_named(cli, home):
     ran = cli("mcp", "install", "vscode", "--hooks")
     assert ran.code == 2
+    assert "vscode has no hooks" in ran.err
     assert "cursor" in ran.err
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("client", ["claude-code", "cursor"])
+def test_what_is_removed_is_shown_without_hooks_of_others(cli, home, client):
+    assert cli("mcp", "install", client, "--hooks").code == 0
+    path = installation.hooks_path(client, home=home)
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    alone = json.loads(path.read_text(encoding="utf-8"))["hooks"]
+    for groups in settings["hooks"].values():
+        groups[0].get("hooks", groups).insert(0, {"command": "notify-send mine"})
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    shown = cli("mcp", "uninstall", client, "--print", "--json").json["removed"]
+    assert [part["removed"] for part in shown if part["path"] == str(path)] == [alone]

@@ -63,6 +63,22 @@ def test_the_command_that_is_installed_is_absolute_and_names_the_memory(cli, hom
     assert entry["args"][entry["args"].index("--db") + 1] == str(database)
 
 
+@pytest.mark.parametrize("way", ["variables", "a file"])
+def test_the_command_that_is_installed_names_whom_the_settings_name(cli, home, monkeypatch, tmp_path, way):
+    caller = {"agent": "ada", "tenant": "acme", "user": "ana"}
+    options = []
+    if way == "variables":
+        for name, value in caller.items():
+            monkeypatch.setenv(f"ENGRAIN_{name.upper()}", value)
+    else:
+        file = tmp_path / "engrain.toml"
+        file.write_text("".join(f'{name} = "{value}"\n' for name, value in caller.items()), encoding="utf-8")
+        options = ["--config", str(file)]
+    assert cli(*options, "mcp", "install", "cursor").code == 0
+    arguments = entries("cursor", home)["engrain"]["args"]
+    assert {name: arguments[arguments.index(f"--{name}") + 1] for name in caller} == caller
+
+
 def test_the_command_that_is_installed_is_the_same_for_every_client_and_starts_the_server(cli, home):
     commands = set()
     for name in installation.CLIENTS:
@@ -148,7 +164,11 @@ def test_a_link_stays_a_link(cli, home, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(("instal", "cursor"), "action 'instal'"), (("install", "emacs"), "client 'emacs'"), (("install",), "client")],
+    [
+        (("instal", "cursor"), "action 'instal'"),
+        (("install", "emacs"), "client 'emacs'"),
+        (("install",), "no client is named; add one of: claude"),
+    ],
 )
 def test_an_unknown_action_or_client_is_refused_with_the_known_ones(cli, home, arguments, said):
     ran = cli("mcp", *arguments)

@@ -84,14 +84,14 @@ def merge_hooks(client: str, before: str, entries: Mapping[str, Mapping[str, Any
 
 
 def remove_hooks(before: str, *, where: str) -> tuple[str, dict[str, Any]]:
-    """The text of the settings without hooks of ours, and what was removed of each event; all else stays.
+    """The text of the settings without hooks of ours, and those of each event; all else stays.
 
     Raises:
         InvalidInput: the text is no JSON of hooks; nothing is lost.
     """
     found, hooks = _read_hooks({}, before, where)
     kept = {event: _without_ours(groups) for event, groups in hooks.items()}
-    removed = {event: groups for event, groups in hooks.items() if kept[event] != groups}
+    removed = {event: _only_ours(groups) for event, groups in hooks.items() if kept[event] != groups}
     if not removed:
         return before, {}
     left = {event: groups for event, groups in kept.items() if groups or event not in removed}
@@ -122,6 +122,19 @@ def _without_ours(groups: Sequence[Any]) -> list[Any]:
         elif not _is_ours(group):
             kept.append(group)
     return kept
+
+
+def _only_ours(groups: Sequence[Any]) -> list[Any]:
+    """Return our commands of an event, in their groups."""
+    ours = []
+    for group in groups:
+        commands = group.get("hooks") if isinstance(group, dict) else None
+        if isinstance(commands, list):
+            found = [command for command in commands if _is_ours(command)]
+            ours += [{**group, "hooks": found}] if found else []
+        elif _is_ours(group):
+            ours.append(group)
+    return ours
 
 
 def _is_ours(entry: Any) -> bool:

@@ -109,18 +109,23 @@ class Invocation:
             yield memory
             memory.close(flush=False)
 
-    def _open_served(self, settings: "Settings") -> "RemoteMemory":
-        """Open the memory of the server that `db` names, as the agent and the user that are named anywhere."""
-        from engrain.client.memory import open_remote
+    def find_caller(self) -> dict[str, str]:
+        """Find the agent, the user and the tenant that an option, a variable or a file names."""
         from engrain.config import DEFAULT, effective
-        from engrain.interfaces.local_token import find_key
 
-        memory = open_remote(settings.db, key=find_key(settings), timeout_s=None)
-        given = {
+        return {
             setting.name: setting.value
             for setting in effective(self.replaced_settings, file=self.config)
             if setting.name in {"agent", "user", "tenant"} and setting.origin != DEFAULT
         }
+
+    def _open_served(self, settings: "Settings") -> "RemoteMemory":
+        """Open the memory of the server that `db` names, as the agent and the user that are named anywhere."""
+        from engrain.client.memory import open_remote
+        from engrain.interfaces.local_token import find_key
+
+        memory = open_remote(settings.db, key=find_key(settings), timeout_s=None)
+        given: dict[str, Any] = self.find_caller()
         try:
             memory.default_caller = memory.agent(given.pop("agent", None), **given).caller
         except BaseException:

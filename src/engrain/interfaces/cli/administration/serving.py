@@ -84,7 +84,10 @@ def _install(invocation: Invocation, client: str | None, profile: str, *, hooks:
     from engrain.interfaces.assistants import installation as hook_installation
     from engrain.interfaces.mcp import installation
 
-    name = checks.choice(client, hook_installation.FILES if hooks else installation.CLIENTS, name="client")
+    name = _check_client(client)
+    if hooks and name not in hook_installation.FILES:
+        having = ", ".join(hook_installation.FILES)
+        raise InvalidInput(f"{name} has no hooks: leave out --hooks, or choose one of: {having}")
     chosen, command = installation.CLIENTS[name], installation.find_command()
     options = _options(invocation)
     served = ["mcp", "--profile", checks.choice(profile, PROFILES, name="profile"), *options]
@@ -121,7 +124,7 @@ def _uninstall(invocation: Invocation, client: str | None, *, only_print: bool) 
     from engrain.interfaces.assistants import installation as hook_installation
     from engrain.interfaces.mcp import installation
 
-    name = checks.choice(client, installation.CLIENTS, name="client")
+    name = _check_client(client)
     chosen, home = installation.CLIENTS[name], Path.home()
     parts: list[tuple[Path, Callable[[str, str], tuple[str, Any]]]] = [
         (
@@ -152,6 +155,19 @@ def _uninstall(invocation: Invocation, client: str | None, *, only_print: bool) 
     invocation.answer({"removed": removed}, text)
 
 
+def _check_client(client: str | None) -> str:
+    """Return the name of a client that can be configured.
+
+    Raises:
+        InvalidInput: none was named, or an unknown one.
+    """
+    from engrain.interfaces.mcp import installation
+
+    if client is None:
+        raise InvalidInput(f"no client is named; add one of: {', '.join(installation.CLIENTS)}")
+    return checks.choice(client, installation.CLIENTS, name="client")
+
+
 def _options(invocation: Invocation) -> list[str]:
     """The options that name the memory: paths are absolute, as a client starts it in a folder of its own.
 
@@ -168,9 +184,7 @@ def _options(invocation: Invocation) -> list[str]:
     given = {
         "--db": None if path is None else str(path.absolute()),
         "--config": None if invocation.config is None else str(Path(invocation.config).absolute()),
-        "--tenant": invocation.tenant,
-        "--agent": invocation.agent,
-        "--user": invocation.user,
+        **{f"--{name}": value for name, value in invocation.find_caller().items()},
     }
     return [part for name, value in given.items() if value is not None for part in (name, value)]
 
