@@ -27,7 +27,7 @@ REPLIES = st.one_of(
 
 
 class Parrot:
-    """Answers each prompt with how many memories it saw; counts how many it answers at once."""
+    """Answers each prompt with the first word of its memories, and numbers of the prompt and the place."""
 
     name = "test:parrot"
 
@@ -40,7 +40,8 @@ class Parrot:
         with self._lock:
             self.prompts.append(prompt)
             number = len(self.prompts)
-        said = " ".join(f"word{number}x{place}" for place in range(self._words))
+        [first] = re.findall(r"<memory [^>]*>(\w+)", prompt.user)[:1]
+        said = " ".join(f"{first} {number} {place}" for place in range(self._words))
         return Completion(text=said, usage=Usage(calls=1, input_tokens=10, output_tokens=2))
 
 
@@ -100,7 +101,7 @@ def test_map_reduce_asks_for_all_chunks_at_once_and_combines_them():
     summary = summarize(turns(25), writer(llm, run_all=run_all), strategy="map_reduce", target_tokens=100)
     assert at_once == [3]
     assert [len(shown(prompt)) for prompt in llm.prompts] == [10, 10, 5, 3]
-    assert summary.text == "word4x0 word4x1 word4x2"
+    assert summary.text == "Turn 4 0 Turn 4 1 Turn 4 2"
 
 
 @pytest.mark.req("G11")
@@ -202,6 +203,39 @@ def test_a_reply_without_a_word_is_none(reply):
     summary = summarize(turns(2), writer(ScriptedLLM([reply])), strategy="simple", target_tokens=100)
     assert summary.strategy == "extractive"
     assert re.search("without a word|empty answer", str(summary.degraded[0]))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I'm sorry, I can't help with that.",
+        "Lo siento, no puedo ayudar con eso.",
+        '{"summary": "Ana spoke of sub',
+        '[{"subject": "Ana", "predicate": "likes", "content": "tea"}]',
+        "Sure! Please paste the conversation that you would like me to condense.",
+    ],
+)
+def test_a_reply_that_is_no_summary_is_not_taken_for_one(reply):
+    summary = summarize(turns(2), writer(ScriptedLLM([reply])), strategy="simple", target_tokens=100)
+    assert summary.strategy == "extractive"
+    assert summary.text == extract(turns(2), 100, approximate_tokens).text
+    assert "no summary of the memories" in str(summary.degraded[0])
+
+
+@pytest.mark.parametrize(
+    ("said", "reply"),
+    [
+        ("I live in Porto with two cats.", "She lives in Porto."),
+        ("Wir fahren im Mai nach Lissabon.", "Reise nach Lissabon im Mai."),
+        ("我们五月去里斯本旅行。", "五月去里斯本。"),
+        ("We will meet on 5 May at the station", "Meeting: 5 May, station."),
+        ("Is it on? No, it is off.", "It is off."),
+        ("Ana was angry, and left the firm after a long quarrel.", "[Ana] quit her job in a dispute."),
+    ],
+)
+def test_a_short_summary_in_words_of_its_own_is_taken(said, reply):
+    summary = summarize([Passage(said)], writer(ScriptedLLM([reply])), strategy="simple", target_tokens=100)
+    assert (summary.text, summary.degraded) == (reply, ())
 
 
 def test_five_megabytes_of_reply_are_cut():

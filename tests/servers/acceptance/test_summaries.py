@@ -79,6 +79,15 @@ def test_a_model_that_fails_is_done_without_and_told_of(path):
         assert "canoe number" in summary.text
 
 
+def test_a_refusal_of_the_model_is_not_kept_as_the_summary(location):
+    with opened(location, ScriptedLLM([SAID, "I'm sorry, I can't help with that."])) as memory:
+        talk(memory)
+        good, refused = (memory.agent().summarize(session="monday", strategy="simple", store=True) for _ in range(2))
+        assert good.text == SAID
+        assert (refused.strategy, refused.degraded[0].code) == ("extractive", "llm_unavailable")
+        assert "canoe number" in memory.agent().get(refused.memory_id).content
+
+
 def test_the_settings_choose_how_and_how_long(path):
     llm = ScriptedLLM([SAID])
     with opened(path, llm, summarization={"strategy": "map_reduce", "target_tokens": 50}) as memory:

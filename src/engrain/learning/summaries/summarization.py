@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from engrain.domain.faults import describe_fault
 from engrain.domain.records import Degraded
 from engrain.domain.runs.completions import Prompt, Usage
 from engrain.domain.runs.summaries import Summary
-from engrain.domain.text.analysis import words
+from engrain.domain.text.analysis import terms, words
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
 from engrain.learning.summaries.extractive import extract
@@ -38,6 +39,9 @@ _MOST_LEVELS = 8
 _WORDS_PER_TOKEN = 0.75
 # A model that thinks before it answers needs room for that too.
 _LEAST_ANSWER_TOKENS = 1_000
+
+_LEAST_SHARE = 0.1
+_STRUCTURE = re.compile(r"""[\[{]\s*["'\[\]{}]""")
 
 _Result = TypeVar("_Result")
 
@@ -133,6 +137,21 @@ def pack_passages(
     return chunks
 
 
+def is_summary(text: str, passages: Sequence[Passage]) -> bool:
+    """True unless a text is structured data, or has hardly a word of the passages: a refusal, or an answer to nobody.
+
+    Of words that carry meaning a tenth is enough, as a summary may say all in words of its own, but for the names.
+    """
+    if _STRUCTURE.match(text):
+        return False
+    source = " ".join(f"{passage.label} {passage.text}" for passage in passages)
+    wanted, known = set(terms(text)), set(terms(source))
+    if not wanted:
+        wanted, known = set(words(text)), set(words(source))
+    shared = len(wanted & known)
+    return shared > 0 and shared >= _LEAST_SHARE * len(wanted)
+
+
 @dataclass(slots=True)
 class _Dialogue:
     """The questions of one summary to the model, from several threads. Once it has failed it is asked nothing more."""
@@ -146,7 +165,7 @@ class _Dialogue:
         """The model's summary of some passages, of any length but none; `had` where they are one that was too long.
 
         Raises:
-            EngineUnavailable: there is no model, it failed, or it answered without a word.
+            EngineUnavailable: there is no model, it failed, or what it answered is no summary of them.
         """
         llm = self.writer.llm
         if llm is None:
@@ -169,6 +188,8 @@ class _Dialogue:
         summary = prompt_data.strip_wrapping(reply.text)
         if not words(summary):
             raise EngineUnavailable(f"{llm.name} answered without a word; try again or another model")
+        if not is_summary(summary, passages):
+            raise EngineUnavailable(f"{llm.name} answered no summary of the memories; try again or another model")
         return summary
 
     def ask_until_it_fits(self, passages: Sequence[Passage], tokens: int) -> str:
