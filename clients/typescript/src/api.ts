@@ -556,6 +556,7 @@ export interface ImportReport {
   present: number;
   erased: number;
   kinds: Record<string, number>;
+  users: Record<string, number>;
   entities: number;
   broken: Array<Broken>;
   broken_count: number;

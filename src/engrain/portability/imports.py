@@ -47,6 +47,7 @@ _BATCH = 1_000
 _BATCH_CHARACTERS = 2_000_000  # a few long messages are a batch, too
 _MOST_AGENTS = 100  # named in a report; a hostile file has a new one on every line
 _MOST_BROKEN = 1_000  # listed in a report; a file may be nothing else
+_MOST_USERS = 1_000  # named in a report
 _MOST_ENTITIES = 20_000  # remembered by name; more are looked up again
 
 
@@ -63,7 +64,7 @@ class ImportReport(Record):
     """Report of an import: `added` memories, `present` and `erased` ones that stay so, and `broken` records.
 
     `broken` lists the first thousand; `broken_count` counts all. `ignored_keys` names up to a hundred keys that were
-    not read, `other_agents` counts the records of up to a hundred.
+    not read, `other_agents` counts the records of up to a hundred, and `users` the memories of up to a thousand.
     """
 
     path: str
@@ -73,6 +74,7 @@ class ImportReport(Record):
     present: int
     erased: int
     kinds: Mapping[str, int]  # of added memories, by kind
+    users: Mapping[str, int]  # of added memories that are a user's, where the importing agent acts for nobody
     entities: int  # added to the registry
     broken: tuple[Broken, ...]
     broken_count: int
@@ -107,6 +109,7 @@ def import_file(
     sessions: set[int] = set()
     broken: list[Broken] = []
     kinds: Counter[str] = Counter()
+    users: Counter[str] = Counter()
     known: dict[str | None, dict[str, str]] = {}  # by user
     skipped = _Skipped(agent=caller.agent)
     seen = entities = erased = broken_count = 0
@@ -119,6 +122,8 @@ def import_file(
         entities += batch.entities
         erased += batch.erased
         kinds.update(batch.added)
+        if act.caller.user is not None and caller.user is None:
+            users[act.caller.user] += sum(batch.added.values())
         if strict and batch.broken:
             raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
         broken.extend(batch.broken[: _MOST_BROKEN - len(broken)])
@@ -136,6 +141,7 @@ def import_file(
         present=seen - added,
         erased=erased,
         kinds=dict(+kinds),
+        users=dict((+users).most_common(_MOST_USERS)),
         entities=entities,
         broken=tuple(broken),
         broken_count=broken_count,

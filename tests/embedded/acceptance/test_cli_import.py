@@ -77,6 +77,22 @@ def test_a_turn_that_the_command_line_printed_keeps_its_time_tags_metadata_and_i
         assert turn["metadata"]["channel"] == "sms"
 
 
+def test_memories_of_users_are_counted_by_user_and_broken_ones_named_by_their_place(cli, tmp_path):
+    known = [("1", "ana"), ("2", "ben"), ("3", "ana"), ("4", None)]
+    results = [{"id": id_, "memory": f"fact {id_}", "user_id": user} for id_, user in known]
+    odd = {"id": "5", "memory": "x", "user_id": "ana", "categories": [" "]}
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps({"results": [*results, odd, {"id": "6"}]}, indent=1))
+    report = cli("import", file, "--json").json
+    assert report["users"] == {"ana": 2, "ben": 1}
+    assert [broken["position"] for broken in report["broken"]] == ["results[4]", "results[5]"]
+    ran = cli("--db", tmp_path / "other.db", "import", file)
+    assert "4 facts added (2 for user ana, 1 for user ben), 0 already there" in ran.out
+    ran = cli("--db", tmp_path / "anas.db", "import", file, "--user", "ana")
+    assert "3 facts added, 0 already there" in ran.out  # hers, and nobody's
+    assert "broken: results[1]: the record is of user 'ben'" in ran.err
+
+
 def test_the_records_of_other_agents_are_left_out_and_counted(cli, tmp_path):
     for agent in ("cook", "assistant"):
         cli("observe", f"Hello {agent}.", "--agent", agent, "--user", "ana")

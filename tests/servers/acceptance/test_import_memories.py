@@ -106,6 +106,7 @@ def test_a_broken_memory_is_reported_and_the_others_are_kept(tmp_path):
         report = memory.agent("ana").import_file(path)
         assert (report.added, len(report.broken)) == (2, 2)
         assert "memory is missing" in report.broken[0].reason
+        assert [broken.position for broken in report.broken] == ["memories[1]", "memories[2]"]
 
 
 def lines(path):

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from engrain.errors import UnreadableImport
 from engrain.portability.formats import fields
-from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout, Page
+from engrain.portability.formats.records import WHOLE_FILE, BrokenRecord, Container, Entry, Layout, Page
 from engrain.portability.json_stream import CHEAP_CHARACTERS, JsonFault, JsonStream, check_size
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Source(NamedTuple):
     def _position(self, number: int, item: str) -> str:
         if self.layout == "list":
             return item.format(index=number - 1, number=number)
-        return "the file"
+        return WHOLE_FILE
 
 
 class Part(NamedTuple):

@@ -21,13 +21,14 @@ _SOMEBODY = "user"
 
 def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     if "results" not in entry.value:
-        yield from fields.read_record(entry.position, _memory, entry.value)
+        yield from fields.read_record(entry.position, _memory, entry.value, entry.position)
         return
     for index, value in enumerate(fields.as_list(entry.value["results"], "results")):
-        yield from fields.read_record(f"{entry.position}.results[{index}]", _memory, value)
+        position = entry.position_of(f"results[{index}]")
+        yield from fields.read_record(position, _memory, value, position)
 
 
-def _memory(value: object) -> ImportedFact | None:
+def _memory(value: object, position: str) -> ImportedFact | None:
     record = fields.as_object(value, "memory")
     if "memory" not in record:
         raise fields.missing_key("memory", record)
@@ -49,6 +50,7 @@ def _memory(value: object) -> ImportedFact | None:
         user=whose.get("user_id"),
         tags=fields.as_tags(record.get("categories"), "categories"),
         metadata={**fields.optional_object(record, "metadata"), **whose, "format": _NAME, "mem0_id": id_},
+        position=position,
     )
 
 

@@ -170,6 +170,9 @@ class Page(NamedTuple):
     values: Sequence[object]
 
 
+WHOLE_FILE = "the file"
+
+
 class Entry(NamedTuple):
     """One JSON object of a file: a line of it, or an item of its list."""
 
@@ -179,6 +182,11 @@ class Entry(NamedTuple):
     position: str
     stem: str
     """The file's name without its ending."""
+
+    def position_of(self, part: str) -> str:
+        """Return the position of a part of the object; in a file that is one object, the part alone."""
+        place = self.position.removesuffix(WHOLE_FILE)
+        return f"{place}{part}" if place != self.position else f"{place}.{part}"
 
 
 class Format(NamedTuple):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _LONGEST_ERROR = 200
 _BROKEN_SHOWN = 20
+_USERS_SHOWN = 5  # of an import
 _DRY_RUN = "dry run: nothing was written"
 
 
@@ -228,16 +229,25 @@ def export(report: ExportReport) -> str:
 
 def imported(report: ImportReport) -> str:
     """Counts of turns and other records that an import added, in one line."""
-    names = {"episode": "turn", "fact": "fact", "rule": "rule"}
-    added = [output.counted(report.kinds[kind], name) for kind, name in names.items() if kind in report.kinds]
-    if report.entities:
-        added.append(output.counted(report.entities, "entity", "entities"))
+    names = {
+        "episode": ["turn"],
+        "fact": ["fact"],
+        "rule": ["rule"],
+        "log": ["log entry", "log entries"],
+        "item": ["item"],
+    }
+    counts = [(report.kinds.get(kind, 0), words) for kind, words in names.items()]
+    counts.append((report.entities, ["entity", "entities"]))
+    added = [output.counted(count, *words) for count, words in counts if count]
     nothing = "0 turns" if report.sessions else "nothing"
+    of_users = ", ".join(f"{count:,} for user {user}" for user, count in list(report.users.items())[:_USERS_SHOWN])
+    more = ", ..." if len(report.users) > _USERS_SHOWN else ""
     broken = f", {output.counted(report.broken_count, 'broken record')} passed over" if report.broken else ""
     sessions = f", {output.counted(report.sessions, 'session')}" if report.sessions else ""
     erased = f", {report.erased:,} erased before and left out" if report.erased else ""
     return (
-        f"imported {report.path} ({report.format}): {' and '.join(added) or nothing} added, "
+        f"imported {report.path} ({report.format}): {' and '.join(added) or nothing} added"
+        f"{f' ({of_users}{more})' if of_users else ''}, "
         f"{report.present:,} already there{erased}{sessions}{broken}"
     )
 
