@@ -82,9 +82,7 @@ def _parameters(found: Signature) -> list[str]:
     """Those of the method in Python, with their defaults; `name=` for None."""
     declared = list(inspect.signature(found.method).parameters.values())[1:]
     return [
-        parameter.name.rstrip("_")
-        if parameter.default is parameter.empty
-        else f"{parameter.name.rstrip('_')}={_python(parameter.default)}"
+        parameter.name if parameter.default is parameter.empty else f"{parameter.name}={_python(parameter.default)}"
         for parameter in declared
     ]
 

@@ -352,9 +352,10 @@ class Maintenance(ABC):
 
         The file is checked from end to end first; then it is all or nothing, in one transaction. Restored again it adds
         nothing. Under another agent or tenant memories get new ids, the same at every repeat. What is there stays as it
-        is, and what was erased stays erased unless `with_erased`. Vectors of another embedder are made anew in the
-        background; `flush` waits for them. A dry run only says what it would do; like a restore it keeps other writers
-        of a SQLite file waiting.
+        is; with `replace` the memories of the agent or tenant are removed first, whatever the file has of them. What
+        was erased stays erased unless `with_erased`. Vectors of another embedder are made anew in the background;
+        `flush` waits for them. A dry run only says what it would do; like a restore it keeps other writers of a SQLite
+        file waiting.
 
         A backup of an agent brings only what that agent can have written itself, one of a user only what is the user's.
         A user who was erased since stays erased, with all that is older. A file that this installation did not

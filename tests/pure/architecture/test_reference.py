@@ -1,15 +1,27 @@
 """The tables of docs/, the types of the TypeScript client, the newest schema and the plots are up to date."""
 
+import inspect
+import re
+
 import pytest
 from tools import generate_reference, generate_schema, generate_typescript
 
 from bench import plots
+from engrain.verbs.signatures import signatures
 
 
 @pytest.mark.parametrize("path", sorted(generate_reference.DOCS.glob("*.md")), ids=lambda path: path.name)
 def test_the_tables_of_a_page_are_up_to_date(path):
     page = path.read_text(encoding="utf-8")
     assert generate_reference.written(page) == page, "run: python tools/generate_reference.py"
+
+
+def test_the_tables_of_verbs_name_the_parameters_that_python_takes():
+    page = (generate_reference.DOCS / "library.md").read_text(encoding="utf-8")
+    for found in signatures():
+        [row] = re.findall(rf"^\| `\.{re.escape(found.verb.name)}\((.*?)\)` \|", page, re.MULTILINE)
+        documented = re.findall(r"(\w+)(?:=[^,]*)?(?:, |$)", row)
+        assert documented == [name for name in inspect.signature(found.method).parameters if name != "self"]
 
 
 def test_the_types_of_the_typescript_client_are_up_to_date():
