@@ -315,7 +315,7 @@ class Maintenance(ABC):
         write meanwhile. `progress` gets the table and its rows so far.
 
         Raises:
-            NotFound: the tenant never had anything of the user, or the agent has nothing of them; no file is written.
+            NotFound: there is nothing of the agent, tenant or user that is named; an earlier file is as it was.
             InvalidInput: the path is a folder, a link or a file of something else, or others can read a key file.
             DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
         """

@@ -14,7 +14,7 @@ from engrain.storage.backup.tables import BACKED_UP, MEMORIES, VECTORS
 from engrain.storage.migrations import HEAD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
     from pathlib import Path
 
@@ -64,7 +64,7 @@ def backup(
     written. The same agent or tenant gives the same tables on every database.
 
     Raises:
-        NotFound: an agent has nothing of a user.
+        NotFound: there is nothing of the agent, tenant or agent's user that is named; an earlier file is as it was.
         InvalidInput: the path is no place for a file.
         DatabaseFull, StorageError: it cannot be written; nothing is left of it.
     """
@@ -83,11 +83,10 @@ def backup(
             )
             lines = BackupWriter(SealedWriter(stream, path, key, cipher), header)
             written = [lines.table(table, source.rows(table), progress) for table in tables]
+            check_contents(extent, written)
             return embedder, written, lines.end()
 
         embedder, written, sha256 = store.extract(extent, write)
-        if extent.user is not None and extent.agent is not None and not any(table.rows for table in written):
-            raise NotFound(f"agent {extent.agent} has nothing of {extent}; no backup was written")
     return BackupReport(
         path=str(path),
         tenant_id=extent.tenant_id,
@@ -99,3 +98,15 @@ def backup(
         bytes=path.stat().st_size,
         sha256=sha256,
     )
+
+
+def check_contents(extent: Extent, tables: Iterable[TableBackup]) -> None:
+    """Check that there is something of what is named: a misspelt name replaces no good backup.
+
+    Raises:
+        NotFound: there is not a row of it.
+    """
+    is_named = extent.tenant_id is not None and (extent.user is None or extent.agent is not None)
+    if is_named and not any(table.rows for table in tables):
+        whose = extent if extent.user is None else f"agent {extent.agent}, of {extent},"
+        raise NotFound(f"there is nothing of {whose} to back up, and nothing was written; engrain agents lists them")

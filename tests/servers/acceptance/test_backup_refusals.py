@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engrain.errors import InvalidInput, UnusableBackup
+from engrain.errors import InvalidInput, NotFound, UnusableBackup
 from engrain.portability import sealed_files
 from tests.support.backups import DATABASES, everything, fill, forged, memory_in, said
 from tests.support.children import Child, opened
@@ -332,3 +332,30 @@ def test_no_room_for_a_restore_leaves_the_memory_as_it_was(tmp_path, file):
     with opened(location) as memory:
         assert everything(memory) == there
         assert memory.health(thorough=True).problems == ()
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.parametrize(
+    ("whose", "said_of"),
+    [({"tenant": "defualt"}, "tenant defualt"), ({"agent": "anna"}, "agent anna of tenant default")],
+)
+def test_a_misspelt_name_replaces_no_good_backup_by_an_empty_one(tmp_path, file, kind, whose, said_of):
+    good = file.read_bytes()
+    with memory_in(kind, tmp_path) as memory:
+        fill(memory, "ana")
+        memory.flush()
+        with pytest.raises(NotFound, match=f"nothing of {said_of} .*engrain agents"):
+            memory.backup(file, **whose)
+        assert file.read_bytes() == good
+        with pytest.raises(NotFound, match="nothing of"):
+            memory.backup(tmp_path / "new.backup", **whose)
+        assert not (tmp_path / "new.backup").exists()
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_what_is_empty_is_backed_up_where_no_name_is_given_or_something_is_left_of_it(tmp_path, kind):
+    with memory_in(kind, tmp_path) as memory:
+        assert memory.backup(tmp_path / "empty.backup").memories == 0
+        ana = memory.agent("ana")
+        ana.erase([ana.observe("Something private").id])
+        assert memory.backup(tmp_path / "erased.backup", agent="ana").memories == 0

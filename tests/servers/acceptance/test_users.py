@@ -330,7 +330,7 @@ def test_a_user_whom_nobody_knows_is_an_error_and_no_file(memory, ana, tmp_path,
     ):
         with pytest.raises(NotFound, match=f"tenant default knows no user '{misspelt}'; .*{hint}"):
             call()
-    with pytest.raises(NotFound, match="agent billing has nothing of user ana of tenant default"):
+    with pytest.raises(NotFound, match="nothing of agent billing, of user ana of tenant default, to back up"):
         memory.backup(tmp_path / "out", user="ana", agent="billing")
     assert not (tmp_path / "out").exists()
     assert contents(ana) == {"I like jazz."}
