@@ -153,6 +153,25 @@ def test_a_move_takes_every_row_as_it_is_and_leaves_none(store, servers, urls):
     assert store.health().problems == ()
 
 
+def test_a_tenant_that_nobody_knows_is_moved_nowhere_and_leaves_no_trace(store, servers, urls):
+    fill(store)
+    with pytest.raises(errors.InvalidInput, match="there is no tenant 'anna'"):
+        move_tenant(store.store, "anna", "b")
+    assert holders(servers, urls, "anna") == []
+    assert not store.directory.has("anna")
+
+
+def test_a_tenant_that_has_no_memories_yet_is_moved(store, monkeypatch, urls, capsys):
+    assert texts(store, "new") == []  # by which it is placed
+    target = next(name for name in NAMES if name != store.directory.locate("new"))
+    monkeypatch.setenv("ENGRAIN_DB", urls["home"])
+    monkeypatch.setenv("ENGRAIN_STORAGE__SHARDS", str({n: urls[n] for n in ("b", "c")}).replace("'", '"'))
+    assert main(["tenants", "move", "new", "--to", target]) == 0
+    assert f"new is on {target} now, and has no rows yet" in capsys.readouterr().out
+    with closing(opened(urls)) as other:
+        assert other.directory.locate("new") == target
+
+
 def test_what_changes_while_a_tenant_is_copied_goes_with_it(store, servers, urls):
     """Between the rounds of the copy: rows that are new, changed, gone, and one in the place of another."""
     turn = fill(store)
@@ -396,5 +415,7 @@ def test_the_command_line_lists_and_moves_tenants(store, urls, monkeypatch, caps
     assert capsys.readouterr().out.split() == [TENANT, target]
     assert main(["config", "--json"]) == 0
     assert urls["b"] not in capsys.readouterr().out
+    assert main(["tenants", "move", "anna", "--to", target]) != 0
+    assert "there is no tenant 'anna'" in capsys.readouterr().err
     assert main(["tenants", "move", TENANT, "--to", "nowhere"]) != 0
     assert "home, b, c" in capsys.readouterr().err

@@ -78,6 +78,10 @@ class Directory:
                     return name
         raise DatabaseBusy(f"tenant {tenant_id!r:.80} is being moved between servers; repeat in a moment")
 
+    def has(self, tenant_id: str) -> bool:
+        """Tell whether a tenant was ever placed, or a server has anything of it; it is given none."""
+        return self._find_recorded(tenant_id) is not None or bool(self._find_holders(tenant_id))
+
     def forget(self, tenant_id: str) -> None:
         """Look a tenant up again the next time."""
         with self._lock:
@@ -119,13 +123,17 @@ class Directory:
             raise _unknown_server(tenant_id, "the directory", found[0], self._servers)
         return str(found[0])
 
-    def _add_tenant(self, tenant_id: str) -> str:
-        """Give a tenant that the directory lacks the server that has rows of it, or the one that its name draws."""
-        there = [
+    def _find_holders(self, tenant_id: str) -> list[str]:
+        """Find the servers that have anything of a tenant."""
+        return [
             name
             for name, server in self._servers.items()
             if server.inspect(tenant_id, lambda tx: tx.one("has_tenant", tenant_id=tenant_id)) is not None
         ]
+
+    def _add_tenant(self, tenant_id: str) -> str:
+        """Give a tenant that the directory lacks the server that has rows of it, or the one that its name draws."""
+        there = self._find_holders(tenant_id)
         chosen = there[0] if there else max(self._servers, key=lambda name: _rank(name, tenant_id))
         self.home.maintain(None, lambda tx: tx.run("add_server", key=_key(tenant_id), value=chosen))
         return self._find_recorded(tenant_id) or chosen  # another process may have been first

@@ -78,7 +78,7 @@ def move_tenant(store: ShardedStore, tenant_id: str, target: str, progress: Prog
     Reads and writes go on meanwhile; writes wait for the last round. Ended anywhere, the tenant is whole on one server.
 
     Raises:
-        InvalidInput: there is no such server, or its searches use another embedder; nothing was moved.
+        InvalidInput: there is no such server or tenant, or its searches use another embedder; nothing was moved.
     """
 
     def move(tx: Transaction) -> TenantMove:
@@ -89,6 +89,11 @@ def move_tenant(store: ShardedStore, tenant_id: str, target: str, progress: Prog
     if target not in store.servers:
         raise InvalidInput(
             f"there is no server {target!r:.80} in storage.shards; choose one of {', '.join(store.servers)}"
+        )
+    if not store.directory.has(tenant_id):
+        raise InvalidInput(
+            f"there is no tenant {tenant_id!r:.80}, and nothing was moved: engrain tenants list shows those that have "
+            "memories"
         )
     move.is_repeatable = True  # type: ignore[attr-defined]  # read by `SqlStore`
     return store.directory.home.maintain(None, move)

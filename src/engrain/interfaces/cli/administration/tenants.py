@@ -51,6 +51,8 @@ def move(
             text = (
                 f"{name} is on {to} already; {output.counted(report.removed, 'row')} of earlier moves removed elsewhere"
             )
+        elif not report.rows + report.last_rows:
+            text = f"{name} is on {to} now, and has no rows yet; it was on {report.source}"
         else:
             text = (
                 f"{name} is on {to} now: {output.counted(report.rows + report.last_rows, 'row')} copied from "
