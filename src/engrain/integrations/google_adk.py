@@ -102,7 +102,7 @@ def _observe(
                 session=session,
                 event_time=datetime.fromtimestamp(event.timestamp, UTC),
                 metadata=dict(metadata or {}),
-                idempotency_key=f"adk:{event.id}",
+                idempotency_key=f"adk:{session or ''}:{event.id}",  # a key is of one session
             )
 
 
