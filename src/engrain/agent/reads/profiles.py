@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
-from engrain.domain.records import REFLECTION, SUMMARY, Fact, Rule
+from engrain.domain.records import REFLECTION, SUMMARY, Fact
 from engrain.domain.requests import Request
 from engrain.domain.rules.standing import is_standing
 from engrain.storage.search.history import count_confirmations
 from engrain.storage.search.matching import list_speakers
-from engrain.storage.search.recency import load_newest
+from engrain.storage.search.recency import load_newest, load_newest_rules
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from engrain.domain.records import Rule
     from engrain.storage.unit_of_work import Snapshot
 
 _USER = ("user", "User")
@@ -33,8 +34,8 @@ def load_standing_rules(snapshot: Snapshot, narrowed: Filter, now: datetime) -> 
     if not trust:
         return []
     matching = Filter(kinds=("rule",), tags=narrowed.tags, trust=trust)
-    newest = load_newest(snapshot, Request(caller=snapshot.caller, filter=matching, now=now), _MOST)
-    rules = [rule for rule in newest if isinstance(rule, Rule) and is_standing(rule)]
+    newest = load_newest_rules(snapshot, Request(caller=snapshot.caller, filter=matching, now=now), _MOST)
+    rules = filter(is_standing, newest)
     return sorted(rules, key=lambda rule: ("proven", "established", "candidate").index(rule.maturity))[:_MOST_RULES]
 
 

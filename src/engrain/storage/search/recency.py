@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.records import Kind, MemoryRecord
+    from engrain.domain.records import Kind, MemoryRecord, Rule
     from engrain.storage.unit_of_work import Snapshot
 
 # The importance of each kind; a rule has none of its own: 5, the middle.
@@ -59,6 +59,16 @@ def load_newest(snapshot: Snapshot, request: Request, limit: int) -> list[Memory
     return [found[doc] for doc in docs if doc in found]
 
 
+def load_newest_rules(snapshot: Snapshot, request: Request, limit: int) -> list[Rule]:
+    """Load the newest rules that match, in their order, in one statement."""
+    parts, bound = _select_first(snapshot, request, limit, by_importance=False)
+    if not parts:
+        return []
+    rest = f"FROM rules WHERE doc IN (SELECT doc FROM ({' UNION ALL '.join(parts)}) AS newest)"  # noqa: S608  # no input in it
+    found = snapshot.load(snapshot.statements.records.kinds["rule"], rest, bound)
+    return sorted(found, key=lambda rule: (rule.happened_at, rule.id), reverse=True)[:limit]
+
+
 def find_newest_turn(snapshot: Snapshot, session: str) -> int:
     """Find the number of the newest turn of a session in the caller's own scope; 0 for none."""
     own = "tenant_id = :tenant_id AND scope = :scope AND session = :session"
@@ -83,6 +93,13 @@ def load_latest_reflection(snapshot: Snapshot, now: datetime, *, own: bool) -> F
 
 
 def _find_first(snapshot: Snapshot, request: Request, limit: int, *, by_importance: bool) -> list[_Ranked]:
+    parts, bound = _select_first(snapshot, request, limit, by_importance=by_importance)
+    return [_Ranked(*row) for row in snapshot.ask_parts(parts, bound)]
+
+
+def _select_first(
+    snapshot: Snapshot, request: Request, limit: int, *, by_importance: bool
+) -> tuple[list[str], dict[str, Any]]:
     """The first `limit` of every place: an index gives the rows of one scope in order, not those of several."""
     parts: list[str] = []
     bound: dict[str, Any] = {"limit": limit}
@@ -91,7 +108,7 @@ def _find_first(snapshot: Snapshot, request: Request, limit: int, *, by_importan
         if values:
             bound |= {**values, f"scope_{place}": scope}
             parts.append(_first_of_scope(kind, condition, by_importance=by_importance))
-    return [_Ranked(*row) for row in snapshot.ask_parts(parts, bound)]
+    return parts, bound
 
 
 def _first_of_scope(kind: Kind, condition: str, *, by_importance: bool) -> str:
