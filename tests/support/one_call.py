@@ -106,6 +106,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "recalled_traits": recall_traits,
     "load": matching.load_matching,
     "recent": recency.load_newest,
+    "newest_rules": recency.load_newest_rules,
     "neighbours": matching.load_neighbours,
     "page": surveys.load_page,
     "mentions_of": mentions.load_mentions,

@@ -148,6 +148,10 @@ class ReferenceStore(ReferenceRecords):
         found = [entry.memory for entry in self._entries.matching(request)]
         return sorted(found, key=lambda memory: (memory.happened_at, memory.id), reverse=True)[:limit]
 
+    def newest_rules(self, request: Request, limit: int) -> list[MemoryRecord]:
+        asked = replace(request, filter=replace(request.filter, kinds=("rule",)))
+        return self.recent(asked, max(limit, 0))
+
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
         if not isinstance(memory, Episode) or memory.session is None:
             return []

@@ -186,12 +186,13 @@ class Maintenance(ABC):
         """
         from engrain.portability import exports
 
-        user = checks.name(name, name="name")
+        user, target = checks.name(name, name="name"), Path(checks.path(path, name="path"))
+        form = checks.choice(format, get_args(exports.ExportFormat), name="format")
         return exports.export(
             self.parts.store,
-            Path(checks.path(path, name="path")),
+            target,
             self._extent(None, tenant, user),
-            form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
+            form=form,
             kinds=get_args(exports.ExportKind),
             progress=progress,
         )

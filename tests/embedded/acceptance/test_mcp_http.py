@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from engrain import Memory
+from engrain.domain.entities.graph import GraphEntity
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.mcp.profiles import profile_of
@@ -226,7 +227,11 @@ def test_what_is_stored_without_a_scope_goes_to_the_widest_that_a_key_may_write_
         posted(address, key=secret) as graph,
     ):
         entity = {"name": "Ondina", "entityType": "boat", "observations": ["leaks"]}
-        graph.call("create_entities", entities=[entity])
+        if whose == {"agent": "bob"}:  # the registry is every agent's, and so is not for the key of one
+            memory.agent().graph.create_entities([GraphEntity(name="Ondina", entity_type="boat")])
+            graph.call("add_observations", observations=[{"entityName": "Ondina", "contents": ["leaks"]}])
+        else:
+            graph.call("create_entities", entities=[entity])
         assert graph.call("read_graph")["entities"] == [entity]
     agent = memory.agent(whose.get("agent"), user=whose.get("user"))
     [leak] = agent.facts("Ondina")

@@ -9,7 +9,7 @@ import pytest
 
 from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Episode, Fact
-from engrain.errors import InvalidInput
+from engrain.errors import InvalidInput, NotFound
 from tests.support.backups import DATABASES, EXTRA_ROWS, add_rows, content, everything, fill, memory_in, rows, said
 from tests.support.engines import HashEmbedder
 from tests.support.one_call import OneCall
@@ -75,7 +75,7 @@ def test_a_tenant_and_a_whole_database_come_back_whole(tmp_path, file, source, t
         for tenant in ("acme", "beta") if not whose else ("acme",):
             assert content(memory.backup(tmp_path / f"{tenant}2", tenant=tenant)) == per_tenant[tenant]
         if whose:
-            with pytest.raises(InvalidInput, match="nothing of tenant beta"):
+            with pytest.raises(NotFound, match="nothing of tenant beta"):
                 memory.backup(tmp_path / "beta2", tenant="beta")
 
 

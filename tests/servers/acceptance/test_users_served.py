@@ -150,7 +150,11 @@ def test_the_command_line_acts_for_a_user(cli):
     assert planned["tables"][0]["rows"] == 1
     assert cli("erase-user", "bob", "--yes", "--json").json["sha256"] == planned["sha256"]
     assert [row["user_id"] for row in cli("users", "--json").json["items"]] == ["ana"]
-    for command in (("erase-user", "Ana"), ("export-user", "Ana", "a.jsonl"), ("backup", "a.backup", "--user", "Ana")):
+    for command in (
+        ("erase-user", "Ana", "--yes"),
+        ("export-user", "Ana", "a.jsonl"),
+        ("backup", "a.backup", "--user", "Ana"),
+    ):
         refused = cli(*command)
         assert (refused.code, refused.out) == (1, "")
         assert "did you mean 'ana'?" in refused.err

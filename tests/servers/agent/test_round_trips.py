@@ -58,9 +58,10 @@ def test_a_recall_takes_few_round_trips(opened, count, preset):
     assert 2 <= count(lambda: agent.recall(QUESTION, preset=preset)) <= (3 if preset == "engrain" else 7)
 
 
-def test_a_context_takes_four_round_trips(opened, count):
+def test_a_context_takes_five_round_trips(opened, count):
+    """Two more than a recall: one for the latest reflection, one for the standing rules, where there are any."""
     agent = opened.agent("aide")
-    assert 2 <= count(lambda: agent.context(QUESTION, budget_tokens=1_000)) <= 4
+    assert 2 <= count(lambda: agent.context(QUESTION, budget_tokens=1_000)) <= 5
 
 
 def test_a_turn_takes_five_round_trips(opened, count):

@@ -119,8 +119,6 @@ def changes_over_http(shared, own):
         ("/v1/facts", {"content": "Good Bank", "subject": "Acme", "predicate": "is paid at", "scope": "global"}),
         ("/v1/consolidation/resolve_conflict", {"old_id": shared.fact.id, "new_id": own.id}),
         ("/v1/graph/create_entities", {"entities": [{"name": "Evil Bank", "entity_type": "organization"}]}),
-        ("/v1/graph/add_observations", {"observations": [{**observed, "contents": ["Evil Bank"]}]}),
-        ("/v1/graph/create_relations", {"relations": [{**BANKED, "target": "Evil Bank"}]}),
         ("/v1/graph/delete_entities", {"names": ["Acme"]}),
         ("/v1/graph/delete_entities", {"names": ["Good Bank"]}),
         ("/v1/graph/delete_observations", {"observations": [observed]}),
@@ -142,6 +140,11 @@ def test_the_key_of_one_agent_changes_and_removes_nothing_that_every_agent_reads
         assert "server.publishing_role" in refused.json()["detail"], path
     renamed = attacked.client.patch(f"/v1/entities/{shared.acme.id}", json={"aliases": ["Evil"]}, headers=key)
     assert renamed.status_code == 403, renamed.text
+    for path, body in {
+        "add_observations": {"observations": [{"entity_name": "Acme", "contents": ["Evil Bank"]}]},
+        "create_relations": {"relations": [{**BANKED, "target": "Evil Bank"}]},
+    }.items():  # its own
+        assert attacked.client.post(f"/v1/graph/{path}", json=body, headers=key).status_code == 200
     assert state_of(attacked.memory) == before
     assert attacked.client.post("/v1/recall", json={"query": "Acme"}, headers=key).json()["hits"]  # which are counted
 

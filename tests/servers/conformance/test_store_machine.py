@@ -340,6 +340,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert [id_ for id_, _ in found] == [id_ for id_, _ in expected]
         assert [raw for _, raw in found] == pytest.approx([raw for _, raw in expected])
         self.same(lambda store: store.recent(asked, limit))
+        self.same(lambda store: store.newest_rules(asked, limit))
         self.same(lambda store: self.named(store, store.newest(asked, limit)))
         self.same(lambda store: self.named(store, store.important(asked, limit)))
         self.same(lambda store: self.named(store, store.mentioning(asked, sorted(words), limit)))

@@ -385,6 +385,12 @@ def recent(reader: Reader) -> Asked:
             yield f"{filter_} {limit}", reader.store.recent(reader.request(filter_), limit)
 
 
+def newest_rules(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for limit in (2, 1_000):
+            yield f"{filter_} {limit}", reader.store.newest_rules(reader.request(filter_), limit)
+
+
 def neighbours(reader: Reader) -> Asked:
     for memory in (each for each in reader.world.memories if isinstance(each, Episode)):
         for filter_ in reader.filters[:2]:
@@ -506,7 +512,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(get, find_active_fact, history, links, events, applications, entities, stats),
         *(find_entities, entities_named, resembling, facts_about, mentions_of, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, recalled_traits, in_one_snapshot),
-        *(load, recent, neighbours),
+        *(load, recent, newest_rules, neighbours),
         *(page, links_from, vectors_of, unmentioned, activity, latest_reflection, standouts, newest_turn),
         *(pending_sessions, is_session_consolidated, runs, waiting),
         *(pools, pools_of),

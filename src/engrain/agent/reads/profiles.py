@@ -33,7 +33,7 @@ def load_standing_rules(snapshot: Snapshot, narrowed: Filter, now: datetime) -> 
     trust = tuple(level for level in levels_from("import") if not narrowed.trust or level in narrowed.trust)
     if not trust:
         return []
-    matching = Filter(kinds=("rule",), tags=narrowed.tags, trust=trust)
+    matching = Filter(tags=narrowed.tags, trust=trust)
     newest = load_newest_rules(snapshot, Request(caller=snapshot.caller, filter=matching, now=now), _MOST)
     rules = filter(is_standing, newest)
     return sorted(rules, key=lambda rule: ("proven", "established", "candidate").index(rule.maturity))[:_MOST_RULES]

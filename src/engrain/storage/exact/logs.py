@@ -74,13 +74,13 @@ def insert(
     return added
 
 
-def has_entry(snapshot: Snapshot, address: LogAddress, sequence: int, entry: NewEntry) -> bool:
+def has_entry(work: UnitOfWork, address: LogAddress, sequence: int, entry: NewEntry) -> bool:
     """Tell whether a session has an entry of this text under its number, or under its key."""
-    found = snapshot.one("log_session", **_named(snapshot, address))
+    found = work.one("log_session", **_named(work, address))
     if found is None:
         return False
-    named = {"tenant_id": snapshot.tenant_id, "session_id": found[0], "sequence": sequence, "entry_key": entry.key}
-    return any(text == entry.text for (text,) in snapshot.rows("log_entries_like", **named))
+    named = {"tenant_id": work.tenant_id, "session_id": found[0], "sequence": sequence, "entry_key": entry.key}
+    return any(text == entry.text for (text,) in work.rows("log_entries_like", **named))
 
 
 def _choose_new(work: UnitOfWork, session_id: str, entries: Sequence[NewEntry]) -> list[int]:

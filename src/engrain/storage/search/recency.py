@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE
@@ -61,7 +61,8 @@ def load_newest(snapshot: Snapshot, request: Request, limit: int) -> list[Memory
 
 def load_newest_rules(snapshot: Snapshot, request: Request, limit: int) -> list[Rule]:
     """Load the newest rules that match, in their order, in one statement."""
-    parts, bound = _select_first(snapshot, request, limit, by_importance=False)
+    asked = replace(request, filter=replace(request.filter, kinds=("rule",)))
+    parts, bound = _select_first(snapshot, asked, limit, by_importance=False)
     if not parts:
         return []
     rest = f"FROM rules WHERE doc IN (SELECT doc FROM ({' UNION ALL '.join(parts)}) AS newest)"  # noqa: S608  # no input in it
