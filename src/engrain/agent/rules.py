@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import memory_not_found
-from engrain.agent.wiring.acts import new_act, new_id
+from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_scope, parse_text
 from engrain.agent.wiring.view import View
-from engrain.agent.writes.memories import store_rule
+from engrain.agent.writes.memories import new_rule, store_rule
 from engrain.domain import checks, pagination
-from engrain.domain.records import Rule
 from engrain.domain.rules.maturity import Thresholds
 from engrain.storage.search.history import load_applications
 from engrain.storage.write import changes
 
 if TYPE_CHECKING:
     from engrain.domain.pagination import Page
+    from engrain.domain.records import Rule
     from engrain.domain.rules.maturity import Application, Outcome
     from engrain.verbs import words
 
@@ -50,15 +50,13 @@ class Rules(View):
         parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
-        rule = Rule(
-            id=new_id(parts, caller, key),
-            tenant_id=caller.tenant_id,
-            agent=caller.agent,
+        rule = new_rule(
+            parts,
+            act,
+            idempotency_key=key,
             scope=parse_scope(caller, scope),
             content=parse_text(parts, content),
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
-            created_at=act.at,
-            last_confirmed_at=act.at,
             tags=checks.names(tags, name="tag"),
             metadata=checks.metadata(metadata),
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SECTION_OF: Mapping[Kind, SectionName] = {"fact": "facts", "rule": "rules", "episode": "said"}
 # A warning rests on three harms at least, a candidate on little.
-_MATURITY: Mapping[Maturity, int] = {"proven": 0, "established": 1, "anti_pattern": 2, "candidate": 3}
+MATURITY_RANKS: Mapping[Maturity, int] = {"proven": 0, "established": 1, "anti_pattern": 2, "candidate": 3}
 _ORIGINS: Mapping[TrustLevel, str] = {
     "tool": "said by a tool or page",
     "assistant": "said by an assistant",
@@ -228,7 +228,7 @@ def _rank(
         case Fact():
             return 1, 0.0, *break_tie(memory)
         case Rule():
-            return _MATURITY[memory.maturity], -scores.get(memory.id, 0.0), *break_tie(memory)
+            return MATURITY_RANKS[memory.maturity], -scores.get(memory.id, 0.0), *break_tie(memory)
         case _:
             return 0, -values[memory.id], *break_tie(memory)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.context.entries import MATURITY_RANKS
 from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
 from engrain.domain.records import REFLECTION, SUMMARY, Fact
@@ -36,7 +37,7 @@ def load_standing_rules(snapshot: Snapshot, narrowed: Filter, now: datetime) -> 
     matching = Filter(tags=narrowed.tags, trust=trust)
     newest = load_newest_rules(snapshot, Request(caller=snapshot.caller, filter=matching, now=now), _MOST)
     rules = filter(is_standing, newest)
-    return sorted(rules, key=lambda rule: ("proven", "established", "candidate").index(rule.maturity))[:_MOST_RULES]
+    return sorted(rules, key=lambda rule: MATURITY_RANKS[rule.maturity])[:_MOST_RULES]
 
 
 def load_profile(snapshot: Snapshot, now: datetime, *, standing: bool = True) -> list[Fact]:

@@ -11,7 +11,7 @@ from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_text
 from engrain.agent.writes.episodes import new_episode
 from engrain.agent.writes.handling import fact_arguments, new_statement
-from engrain.agent.writes.memories import default_subject, replace_fact, replace_memory
+from engrain.agent.writes.memories import default_subject, new_rule, replace_fact, replace_memory
 from engrain.domain.memories.fact_keys import USER
 from engrain.domain.memories.predicates import free_text_predicate, is_free_text, predicate_key
 from engrain.domain.records import Fact, Rule
@@ -53,7 +53,9 @@ def correct_memory(parts: Parts, caller: Caller, id_: str, content: str) -> Memo
     if isinstance(wrong, Fact):
         value = text if is_free_text(wrong.predicate) else _find_value(wrong, text, caller)
         return replace_fact(parts, act, id_, content=value, **_TRUE_NOW)
-    right = [_new_rule(parts, act, text, scope=wrong.scope)] if isinstance(wrong, Rule) else _read(parts, act, text)
+    right = (
+        [new_rule(parts, act, content=text, scope=wrong.scope)] if isinstance(wrong, Rule) else _read(parts, act, text)
+    )
     return replace_memory(parts, act, id_, right)
 
 
@@ -87,7 +89,7 @@ def _read(parts: Parts, act: Act, text: str) -> Sequence[MemoryRecord]:
     caller, routing = act.caller, route(text)
     match routing.route:
         case "rule":
-            return [_new_rule(parts, act, routing.content, scope=caller.own_scope)]
+            return [new_rule(parts, act, content=routing.content, scope=caller.own_scope)]
         case "fact":
             fact = new_statement(parts, act, **fact_arguments(routing, caller))
             if not routing.is_part:
@@ -98,16 +100,3 @@ def _read(parts: Parts, act: Act, text: str) -> Sequence[MemoryRecord]:
             place, predicate = caller.own_scope, free_text_predicate(text)
             about = default_subject(caller, scope=place, predicate=predicate, content=text)
             return [new_statement(parts, act, content=text, predicate=predicate, subject=about, scope=place)]
-
-
-def _new_rule(parts: Parts, act: Act, text: str, *, scope: str) -> Rule:
-    caller = act.caller
-    return Rule(
-        id=parts.ids(),
-        tenant_id=caller.tenant_id,
-        agent=caller.agent,
-        scope=scope,
-        content=text,
-        created_at=act.at,
-        last_confirmed_at=act.at,
-    )

@@ -57,6 +57,18 @@ def new_fact(
     )
 
 
+def new_rule(parts: Parts, act: Act, *, idempotency_key: str | None = None, **values: Any) -> Rule:
+    """Return a rule of the caller made now, with these values, not stored yet; with a key it has the id of the key."""
+    return Rule(
+        id=new_id(parts, act.caller, idempotency_key),
+        tenant_id=act.caller.tenant_id,
+        agent=act.caller.agent,
+        created_at=act.at,
+        last_confirmed_at=act.at,
+        **values,
+    )
+
+
 def store_turn(
     parts: Parts, act: Act, turn: Episode, key: str | None, *, time: object = None, in_any_session: bool = False
 ) -> Episode:
@@ -82,17 +94,9 @@ def store_rule(parts: Parts, act: Act, rule: Rule, *, idempotency_key: str | Non
 
     Returns the rule as stored, or the one that was confirmed.
     """
-    stored = parts.store.write(act, _store_or_confirm_rule, parts, rule, key=idempotency_key)
+    stored = parts.store.write(act, _store_or_confirm, parts, rule, key=idempotency_key)
     parts.queue.announce()
     return stored or _stored_before(parts, act.caller, rule, idempotency_key)
-
-
-@repeatable
-def _store_or_confirm_rule(work: UnitOfWork, parts: Parts, rule: Rule, *, key: str | None) -> Rule | None:
-    """Store a rule, or confirm the one that says the same; None where the id is taken."""
-    confirmed = _confirm_same(work, rule, key=key)
-    stored = linking.put(work, parts, [rule]) if confirmed is None else [confirmed]
-    return next((memory for memory in stored if isinstance(memory, Rule)), None)
 
 
 def store_fact(parts: Parts, act: Act, fact: Fact, *, idempotency_key: str | None = None, time: object = None) -> Fact:
@@ -129,13 +133,13 @@ def _put_statement(work: UnitOfWork, parts: Parts, turn: Episode, fact: Fact) ->
 
 
 @repeatable
-def _store_or_confirm(work: UnitOfWork, parts: Parts, fact: Fact, *, key: str | None) -> Fact | None:
-    """Store a fact, or confirm the one that says the same; None where the id is taken."""
-    if fact.source_episode_id is not None:
-        fact = inherit_trust(fact, load_memories(work, [fact.source_episode_id]))
-    confirmed = _confirm_same(work, fact, key=key)
-    stored = linking.put(work, parts, [fact]) if confirmed is None else [confirmed]
-    return next((memory for memory in stored if isinstance(memory, Fact)), None)
+def _store_or_confirm(work: UnitOfWork, parts: Parts, new: _Learned, *, key: str | None) -> _Learned | None:
+    """Store a fact or a rule, or confirm the one that says the same; None where the id is taken."""
+    if isinstance(new, Fact) and new.source_episode_id is not None:
+        new = inherit_trust(new, load_memories(work, [new.source_episode_id]))
+    confirmed = _confirm_same(work, new, key=key)
+    stored = linking.put(work, parts, [new]) if confirmed is None else [confirmed]
+    return next((memory for memory in stored if isinstance(memory, type(new))), None)
 
 
 def _confirm_same(work: UnitOfWork, new: _Learned, *, key: str | None) -> _Learned | None:
@@ -190,10 +194,8 @@ def _find_same_rule(work: UnitOfWork, rule: Rule) -> Rule | None:
         if (
             isinstance(known, Rule)
             and known.is_live(work.act.at)
-            and value_key(rule.content) == value_key(known.content)
             and rule.trust == known.trust
-            and set(rule.tags) <= set(known.tags)
-            and rule.metadata.items() <= known.metadata.items()
+            and _is_covered(rule, known)
         ):
             return known
     return None
@@ -218,11 +220,18 @@ def _adds_nothing(new: Fact, known: Fact) -> bool:
     """True if a fact says what another of its slot says, and no more."""
     return (
         not is_note_slot(scope=new.scope, subject=new.subject, predicate=new.predicate)  # a note is saved anew
-        and value_key(new.content) == value_key(known.content)
+        and _is_covered(new, known)
         and (new.permanence, new.entity_id or known.entity_id) == (known.permanence, known.entity_id)
         and new.confidence <= known.confidence
         and new.valid_from in {None, known.valid_from}
         and new.valid_to in {None, known.valid_to}
+    )
+
+
+def _is_covered(new: Fact | Rule, known: Fact | Rule) -> bool:
+    """True if one has the content of another, all of its tags and all of its metadata."""
+    return (
+        value_key(new.content) == value_key(known.content)
         and set(new.tags) <= set(known.tags)
         and new.metadata.items() <= known.metadata.items()
     )

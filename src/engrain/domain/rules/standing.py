@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engrain.domain.text.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from engrain.domain.records import Rule
 
 # Words that say when a rule holds, in six languages: it stands where a prompt is about that.
-_CONDITION = re.compile(
+_CONDITION = lazy_pattern(
     r"\b(?:when|whenever|if|unless|while|before|after|during|until|once|wenn|falls|bevor|nachdem|während|cuando|si|mientras"
     r"|antes|quand|lorsque|avant|après|quando|mentre|prima|dopo|se|enquanto|depois)\b",
     re.IGNORECASE,

@@ -77,7 +77,7 @@ def merge_hooks(client: str, before: str, entries: Mapping[str, Mapping[str, Any
         InvalidInput: the text is no JSON of hooks; nothing is lost.
     """
     found, hooks = _read_hooks(FILES[client].fields, before, where)
-    merged = {event: kept for event, groups in hooks.items() if (kept := _without_ours(groups)) or not groups}
+    merged = {event: kept for event, groups in hooks.items() if (kept := _choose(groups, ours=False)) or not groups}
     for event, entry in entries.items():
         merged[event] = [*merged.get(event, ()), dict(entry)]
     return json.dumps({**found, "hooks": merged}, indent=_INDENT, ensure_ascii=False) + "\n"
@@ -90,8 +90,8 @@ def remove_hooks(before: str, *, where: str) -> tuple[str, dict[str, Any]]:
         InvalidInput: the text is no JSON of hooks; nothing is lost.
     """
     found, hooks = _read_hooks({}, before, where)
-    kept = {event: _without_ours(groups) for event, groups in hooks.items()}
-    removed = {event: _only_ours(groups) for event, groups in hooks.items() if kept[event] != groups}
+    kept = {event: _choose(groups, ours=False) for event, groups in hooks.items()}
+    removed = {event: _choose(groups, ours=True) for event, groups in hooks.items() if kept[event] != groups}
     if not removed:
         return before, {}
     left = {event: groups for event, groups in kept.items() if groups or event not in removed}
@@ -110,31 +110,18 @@ def _read_hooks(empty: Mapping[str, Any], text: str, where: str) -> tuple[dict[s
     return found, hooks
 
 
-def _without_ours(groups: Sequence[Any]) -> list[Any]:
-    """Return the groups of an event without our commands, and without groups that had nothing else."""
-    kept = []
+def _choose(groups: Sequence[Any], *, ours: bool) -> list[Any]:
+    """Return the commands of an event that are ours, or all others, in their groups; one without any is not ours."""
+    chosen = []
     for group in groups:
         commands = group.get("hooks") if isinstance(group, dict) else None
         if isinstance(commands, list):
-            others = [command for command in commands if not _is_ours(command)]
-            if others or not commands:
-                kept.append({**group, "hooks": others} if len(others) < len(commands) else group)
-        elif not _is_ours(group):
-            kept.append(group)
-    return kept
-
-
-def _only_ours(groups: Sequence[Any]) -> list[Any]:
-    """Return our commands of an event, in their groups."""
-    ours = []
-    for group in groups:
-        commands = group.get("hooks") if isinstance(group, dict) else None
-        if isinstance(commands, list):
-            found = [command for command in commands if _is_ours(command)]
-            ours += [{**group, "hooks": found}] if found else []
-        elif _is_ours(group):
-            ours.append(group)
-    return ours
+            found = [command for command in commands if _is_ours(command) is ours]
+            if found or not (commands or ours):
+                chosen.append({**group, "hooks": found} if len(found) < len(commands) else group)
+        elif _is_ours(group) is ours:
+            chosen.append(group)
+    return chosen
 
 
 def _is_ours(entry: Any) -> bool:
