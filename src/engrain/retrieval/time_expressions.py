@@ -153,6 +153,10 @@ def _month(match: re.Match[str], now: datetime) -> Span:
     return _months(int(year) if year else now.year - (month > now.month), month, 1)
 
 
+def _numbered_month(match: re.Match[str], _: datetime) -> Span:
+    return _months(int(match["year"]), int(match["number"]), 1)
+
+
 def _season(match: re.Match[str], now: datetime) -> Span:
     month = _SEASONS[match["season"].lower()]
     year = match.groupdict().get("year")
@@ -311,6 +315,7 @@ _POINTS: Final = tuple(
         (rf"(?P<ahead>in) {_COUNT} {_UNIT}", _away),
         (rf"{_COUNT} {_UNIT} (?:ago|back)", _away),
         (rf"next (?P<unit>week|month|year|{'|'.join(_WEEKDAYS)})", _next),
+        (r"(?P<year>\d{4})-(?P<number>0[1-9]|1[0-2])", _numbered_month),
     )
 )
 _READINGS: Final = tuple(_patterns())

@@ -23,6 +23,7 @@ def day(text: str) -> datetime:
         ("May", "2025-05-01", "2025-06-01"),
         ("7 May 2024", "2024-05-07", "2024-05-08"),
         ("2025", "2025-01-01", "2026-01-01"),
+        ("2025-12", "2025-12-01", "2026-01-01"),
         ("last friday", "2026-03-13", "2026-03-14"),
         ("three weeks ago", "2026-02-25", "2026-02-26"),
         ("a month ago", "2026-02-18", "2026-02-19"),
@@ -39,7 +40,9 @@ def test_a_time_in_words_is_a_span(text, start, end):
     assert (found.start, found.end) == (day(start), day(end))
 
 
-@pytest.mark.parametrize("text", ["", "soon", "when Ana moved", "last month and yesterday", "31 June 2025", "in a bit"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "when Ana moved", "last month and yesterday", "31 June 2025", "2025-13", "in a bit"]
+)
 def test_a_text_that_says_more_or_less_than_a_time_is_none(text):
     assert parse_span(text, NOW) is None
 

@@ -132,8 +132,9 @@ def test_a_key_stores_messages_once_and_no_others(location):
         ({"content": "Hello."}, "not dict"),
         (["Hello."], r"messages\[0\] must be an object, not str"),
         ([CHAT[0], {"text": "Hello."}], r"messages\[1\]: field 'text' is unknown"),
-        ([CHAT[0], {"role": "user"}], "content"),
-        ([CHAT[0], {"role": "robot", "content": "Hello."}], "role 'robot' is unknown"),
+        ([CHAT[0], {"role": "user"}], r"messages\[1\]: content"),
+        ([CHAT[0], {"content": " "}], r"messages\[1\]: content is empty"),
+        ([CHAT[0], {"role": "robot", "content": "Hello."}], r"messages\[1\]: role 'robot' is unknown"),
         ([CHAT[0]] * 1_001, "number of messages is 1001"),
     ],
 )

@@ -41,6 +41,12 @@ def test_a_search_is_narrowed_by_words(memory):
     assert [hit.memory.content for hit in found] == ["The tram of month 2."]
 
 
+def test_an_end_before_the_beginning_is_refused(memory):
+    aide = memory.agent("aide")
+    with pytest.raises(InvalidInput, match="until 2026-03-01T00:00:00.* lies before since 2026-03-17"):
+        aide.recall("tram", since="yesterday", until="2026-02")
+
+
 def test_what_was_believed_last_month_is_what_was_believed_at_its_end(memory, times):
     aide = memory.agent("aide")
     for moment, town in ((-60, "Lisbon"), (-30, "Porto"), (-1, "Faro")):

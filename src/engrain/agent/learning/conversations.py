@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.operations.instrumentation import instrument
@@ -13,7 +14,7 @@ from engrain.domain.records import Degraded, Episode, Fact, Rule
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from engrain.agent.learning.summaries import Choice
     from engrain.agent.wiring.parts import Parts
@@ -65,20 +66,13 @@ class Conversations(Queries):
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         act = new_act(parts, caller)
         turns = [{"event_time": event_time, **message} for message in _parse_messages(messages)]
-        episodes = [
-            new_episode(
-                parts,
-                caller,
-                at=act.at,
-                session=session,
-                ttl_days=ttl_days,
-                tags=tags,
-                metadata=metadata,
-                idempotency_key=None if key is None else f"{key}:{index}",
-                **message,
-            )
-            for index, message in enumerate(turns)
-        ]
+        for_all: dict[str, Any] = {"session": session, "ttl_days": ttl_days, "tags": tags, "metadata": metadata}
+        episodes: list[Episode] = []
+        for index, message in enumerate(turns):
+            message_key = None if key is None else f"{key}:{index}"
+            with _naming_message(index):
+                made = new_episode(parts, caller, at=act.at, idempotency_key=message_key, **for_all, **message)
+            episodes.append(made)
         times = [message["event_time"] for message in turns]
         stored = store_conversation(parts, act, episodes, times=times, idempotency_key=key)
         if parts.llm is None or when == "later":
@@ -191,9 +185,16 @@ def _parse_messages(messages: object) -> list[dict[str, Any]]:
 def _parse_message(message: object, index: int) -> dict[str, Any]:
     if not isinstance(message, Mapping):
         raise InvalidInput(f"messages[{index}] must be an object, not {type(message).__name__}; nothing was stored")
-    try:
+    with _naming_message(index):
         given = {checks.choice(name, _FIELDS, name="field"): value for name, value in message.items()}
-    except InvalidInput as error:
-        raise InvalidInput(f"messages[{index}]: {error}; nothing was stored") from error
     speaker = given.pop("name", None)
     return {"content": None, **({} if speaker is None else {"speaker": speaker}), **given}
+
+
+@contextmanager
+def _naming_message(index: int) -> Iterator[None]:
+    """Let errors name the message that they are about."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"messages[{index}]: {error}; nothing was stored") from error

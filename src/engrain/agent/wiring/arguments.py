@@ -106,16 +106,19 @@ def parse_times(now: datetime, **values: object) -> SearchTimes:
     """Return times by the names of `SearchTimes`, as `parse_time`, `parse_end` and `parse_point` read them.
 
     Raises:
-        InvalidInput: one is no time.
+        InvalidInput: one is no time, or `until` lies before `since`.
     """
     parsers = {"since": parse_time, "until": parse_end}
     given = {name: value for name, value in values.items() if value is not None}
     meant = {name: parsers.get(name, parse_point)(value, name=name, now=now) for name, value in given.items()}
+    since, until = meant.get("since"), meant.get("until")
+    if since is not None and until is not None and until < since:
+        raise InvalidInput(f"until {until.isoformat()} lies before since {since.isoformat()}; exchange the two")
     named = [name for name, value in given.items() if _parse_words(value, now) is not None]
     in_words = {name: moment for name in named if (moment := meant[name]) is not None}
     return SearchTimes(
-        since=meant.get("since"),
-        until=meant.get("until"),
+        since=since,
+        until=until,
         as_of=meant.get("as_of"),
         valid_at=meant.get("valid_at"),
         in_words=in_words,
