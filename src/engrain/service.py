@@ -179,14 +179,15 @@ class Memory(EventLog):
         may change neither what that scope holds nor the tenant's registry of entities.
 
         Raises:
-            InvalidInput: a name is empty or too long, or bound without a user.
+            InvalidInput: a name is empty, too long or would be cleaned to another, or bound without a user.
         """
-        if is_user_bound and user is None and self.settings.user is None:
+        acting_for = self.settings.user if user is None else user
+        if is_user_bound and acting_for is None:
             raise InvalidInput("is_user_bound needs a user; name the one that this agent speaks for")
         caller = Caller(
-            tenant_id=checks.name(self.settings.tenant if tenant is None else tenant, name="tenant"),
+            tenant_id=checks.identity(self.settings.tenant if tenant is None else tenant, name="tenant"),
             agent=parse_agent(self.settings.agent if name is None else name),
-            user=checks.optional_name(self.settings.user if user is None else user, name="user"),
+            user=checks.optional_identity(acting_for, name="user"),
             is_user_bound=is_user_bound,
             may_publish=may_publish,
             session=checks.optional_name(session, name="session"),

@@ -54,7 +54,7 @@ class Jobs(View):
         return self._parts().store.inspect(
             None,
             list_jobs,
-            tenant_id=checks.optional_name(tenant, name="tenant"),
+            tenant_id=checks.optional_identity(tenant, name="tenant"),
             names=() if name is None else [checks.choice(name, JOB_NAMES, name="name")],
             statuses=() if status is None else [checks.choice(status, JOB_STATUSES, name="status")],
             limit=checks.count(limit, name="limit"),
@@ -74,7 +74,7 @@ class Jobs(View):
 
         parts = self._parts()
         known = checks.choice(name, JOB_NAMES, name="name")
-        tenant_id = EVERY_TENANT if tenant is None else checks.name(tenant, name="tenant")
+        tenant_id = EVERY_TENANT if tenant is None else checks.identity(tenant, name="tenant")
         job_work.check_job(known, tenant_id, parts)
         now = parts.clock()
         job = Job(id=parts.ids(), tenant_id=tenant_id, name=known, run_at=now, created_at=now)
@@ -100,7 +100,7 @@ class Jobs(View):
             InvalidInput: it is no dead letter.
         """
         parts = self._parts()
-        id_, tenant_id = checks.name(job_id, name="job_id"), checks.optional_name(tenant, name="tenant")
+        id_, tenant_id = checks.name(job_id, name="job_id"), checks.optional_identity(tenant, name="tenant")
         job = parts.store.maintain(None, retry_job, id_, parts.clock(), tenant_id=tenant_id)
         if job is None:
             raise NotFound(f"there is no job {id_!r:.80}; list the jobs to see their ids")

@@ -70,7 +70,7 @@ class Keys(View):
             id=self._parts().ids(),
             tenant_id=act.caller.tenant_id,
             agent=None if agent is None else parse_agent(agent),
-            user_id=checks.optional_name(user, name="user"),
+            user_id=checks.optional_identity(user, name="user"),
             role=checks.choice(role, ROLES, name="role"),
             name=checks.optional_name(name, name="name"),
             created_at=act.at,
@@ -164,7 +164,9 @@ class Keys(View):
         return stored.key.grant
 
     def _of(self, tenant: str | None) -> Caller:
-        return self._caller if tenant is None else replace(self._caller, tenant_id=checks.name(tenant, name="tenant"))
+        return (
+            self._caller if tenant is None else replace(self._caller, tenant_id=checks.identity(tenant, name="tenant"))
+        )
 
     def _act(self, tenant: str | None) -> Act:
         return Act(caller=self._of(tenant), at=self._parts().clock())

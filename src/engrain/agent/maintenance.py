@@ -126,8 +126,8 @@ class Maintenance(ABC):
         from engrain.agent.learning import consolidation_runs
 
         selection = consolidation_runs.Selection(
-            tenant_id=checks.optional_name(tenant, name="tenant"),
-            agent=checks.optional_name(agent, name="agent"),
+            tenant_id=checks.optional_identity(tenant, name="tenant"),
+            agent=checks.optional_identity(agent, name="agent"),
             sessions=checks.names(session, name="session"),
             exclude_sessions=checks.names(exclude_session, name="session"),
             dry_run=checks.flag(dry_run, name="dry_run"),
@@ -186,7 +186,7 @@ class Maintenance(ABC):
         """
         from engrain.portability import exports
 
-        user, target = checks.name(name, name="name"), Path(checks.path(path, name="path"))
+        user, target = checks.identity(name, name="name"), Path(checks.path(path, name="path"))
         form = checks.choice(format, get_args(exports.ExportFormat), name="format")
         return exports.export(
             self.parts.store,
@@ -216,7 +216,7 @@ class Maintenance(ABC):
         from engrain.agent.reads.lookups import check_user
         from engrain.storage.write import user_erasure
 
-        parts, user, is_dry = self.parts, checks.name(name, name="name"), checks.flag(dry_run, name="dry_run")
+        parts, user, is_dry = self.parts, checks.identity(name, name="name"), checks.flag(dry_run, name="dry_run")
         act = new_act(parts, self._caller_of(None, tenant))
         check_user(parts, act.caller.tenant_id, user)
         if not is_dry:
@@ -372,7 +372,7 @@ class Maintenance(ABC):
 
         parts = self.parts
         options = restores.RestoreOptions(
-            tenant=checks.optional_name(tenant, name="tenant"),
+            tenant=checks.optional_identity(tenant, name="tenant"),
             agent=None if agent is None else parse_agent(agent),
             replace=checks.flag(replace, name="replace"),
             with_erased=checks.flag(with_erased, name="with_erased"),
@@ -452,7 +452,7 @@ class Maintenance(ABC):
 
         if agent is None and tenant is None and user is None:
             return Extent()
-        caller, named = self._caller_of(agent, tenant), checks.optional_name(user, name="user")
+        caller, named = self._caller_of(agent, tenant), checks.optional_identity(user, name="user")
         if named is not None and agent is None:  # an agent's key is not told whom others know
             check_user(self.parts, caller.tenant_id, named)
         return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent, user=named)
@@ -494,7 +494,7 @@ def _list_counts(
     """Return the page of a tenant's counts, or of every one's, after a cursor of this kind of list."""
     from engrain.storage.reports import tenants
 
-    named = checks.optional_name(tenant, name="tenant")
+    named = checks.optional_identity(tenant, name="tenant")
     most, position = checks.count(limit, name="limit"), pagination.decode(kind, after) or ("", "")
     found = parts.store.inspect(named, tenants.load_page, load, named, parts.clock(), after=position, limit=most + 1)
     return pagination.cut(kind, found, most, lambda counts: counts.position)

@@ -228,7 +228,7 @@ class RemoteMemory(Memory):
         caller = replace(
             default,
             agent=default.agent if name is None else parse_agent(name),
-            user=default.user if user is None else checks.name(user, name="user"),
+            user=default.user if user is None else checks.identity(user, name="user"),
             session=checks.optional_name(session, name="session"),
             request_id=checks.optional_name(request_id, name="request_id"),
         )

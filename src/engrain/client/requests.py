@@ -124,7 +124,7 @@ def check_tenant(tenant: object, own: str) -> None:
     Raises:
         Forbidden: it is another one.
     """
-    if tenant is not None and checks.name(tenant, name="tenant") != own:
+    if tenant is not None and checks.identity(tenant, name="tenant") != own:
         raise Forbidden(f"the key is of the tenant {own!r:.80}, not {tenant!r:.80}; open the memory with a key of that")
 
 

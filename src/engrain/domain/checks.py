@@ -79,6 +79,20 @@ def name(value: object, *, name: str) -> str:
     return text
 
 
+def identity(value: object, *, name: str) -> str:
+    """A name of somebody whose memories nobody else sees: a tenant, an agent or a user.
+
+    Raises:
+        InvalidInput: as `name`, or cleaning would make it the name of another.
+    """
+    cleaned = _identifier(value, name=name)
+    if cleaned != value:
+        raise InvalidInput(
+            f"{name} {_shown(value)} has a blank at an end, a NUL or a lone surrogate; choose a name without"
+        )
+    return cleaned
+
+
 _identifier = name  # where an argument is called `name`
 
 
@@ -124,6 +138,11 @@ def path(value: object, *, name: str) -> str:
 def is_address(location: str) -> bool:
     """Tell whether a location is the address of a server, not a database."""
     return location.startswith(("https://", "http://"))
+
+
+def optional_identity(value: object, *, name: str) -> str | None:
+    """None, or the name of somebody as `identity` checks it."""
+    return None if value is None else identity(value, name=name)
 
 
 def optional_name(value: object, *, name: str) -> str | None:

@@ -204,6 +204,22 @@ def test_a_user_has_a_name(memory, user, why):
         memory.agent("assistant", user=user)
 
 
+@pytest.mark.parametrize("padded", [" ana", "ana\n", "ana\xa0", "ana\x00", "\ud800"])
+def test_nobody_is_cleaned_to_another(memory, ana, padded):
+    ana.observe("My PIN is 4711.")
+    for identity in ({"user": padded}, {"name": padded}, {"tenant": padded}):
+        with pytest.raises(InvalidInput, match="has a blank at an end, a NUL or a lone surrogate"):
+            memory.agent(**identity)
+    for named in (
+        lambda: memory.erase_user(padded),
+        lambda: memory.keys.create(role="reader", user=padded),
+        lambda: memory.keys.create(role="reader", tenant=padded),
+    ):
+        with pytest.raises(InvalidInput, match="has a blank at an end, a NUL or a lone surrogate"):
+            named()
+    assert contents(ana) == {"My PIN is 4711."}
+
+
 @pytest.mark.parametrize("name", ["user:ana", "user:ana/assistant", "user:"])
 def test_no_agent_is_called_as_a_scope_of_a_user(memory, name):
     with pytest.raises(InvalidInput, match="is the name of a scope"):

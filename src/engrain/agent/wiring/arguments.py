@@ -154,9 +154,9 @@ def parse_agent(value: object, *, name: str = "agent") -> str:
     """Return the name of an agent, which is that of its own scope, so no other scope's.
 
     Raises:
-        InvalidInput: it is the name of another scope.
+        InvalidInput: it is the name of another scope, or would be cleaned to another's.
     """
-    agent = checks.name(value, name=name)
+    agent = checks.identity(value, name=name)
     if is_reserved(agent):
         raise InvalidInput(f"{name} {agent!r:.80} is the name of a scope; agents have other names")
     return agent
