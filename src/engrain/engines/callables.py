@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 _MAX_OVERDUE: Final = 8
 _PROMPT_PARTS: Final = 2  # system and user
 _NAME_CONFIDENCE: Final = 0.85
-_MAX_NAME_CONFIDENCE: Final = 0.89  # below that of names recognised by their spelling
+# Above the first, confidences up to 1 lie closer, up to the second: below those of names recognised by their spelling.
+_SURE_NAME: Final = 0.8
+_MAX_NAME_CONFIDENCE: Final = 0.89
 
 
 class CallableEmbedder:
@@ -180,10 +182,16 @@ class CallableNames:
                 kind=cast("NameKind", kind),
                 start=start,
                 end=end,
-                confidence=min(float(confidence), _MAX_NAME_CONFIDENCE),
+                confidence=_below_spelling(confidence),
                 source=self.name,
             )
             start = text.find(name, end)
+
+
+def _below_spelling(confidence: float) -> float:
+    """Return a confidence between 0 and 1 as one below that of spelling, in the same order."""
+    share = (_MAX_NAME_CONFIDENCE - _SURE_NAME) / (1 - _SURE_NAME)
+    return min(float(confidence), round(_SURE_NAME + (confidence - _SURE_NAME) * share, 6))
 
 
 def _check_function(function: object, whose: str) -> None:

@@ -251,7 +251,8 @@ def test_what_is_not_there_is_an_answer(butler):
     for tool in ("memory_get", "memory_confirm", "memory_forget"):
         assert butler.call(tool, memory_type="rule", memory_id=fact)["found"] is False
         assert butler.call(tool, memory_type="fact", memory_id="nobody's")["found"] is False
-    assert butler.call("memory_get", memory_type="fact", memory_id=fact)["memory"]["validity"] == "active"
+    got = butler.call("memory_get", memory_type="fact", memory_id=fact)["memory"]
+    assert (got["validity"], got["reference_count"]) == ("active", 1)  # none for the wrong kind
     for tool in ("memory_mark_helpful", "memory_mark_harmful"):
         assert butler.call(tool, rule_id="nobody's")["found"] is False
     for tool in ("entity_get", "entity_update"):

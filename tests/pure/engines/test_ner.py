@@ -130,6 +130,15 @@ def test_what_is_no_name_in_the_answer_of_a_function_is_left_out(item):
     assert CallableNames(lambda _: [item], name="mine").find("Ana ") == []
 
 
+def test_of_two_names_that_a_function_finds_the_surer_counts_however_sure_it_is():
+    names = [
+        {"text": "Ana Lima", "kind": "person", "confidence": 0.9},
+        {"text": "Lima met", "kind": "organization", "confidence": 0.95},
+    ]
+    [found] = find_names("Ana Lima met Bob", [CallableNames(lambda _: names, name="mine")])
+    assert (found.text, found.kind) == ("Lima met", "organization")
+
+
 def test_nothing_that_a_function_says_is_surer_than_spelling():
     mine = CallableNames(lambda _: [{"text": "a@b.org", "kind": "person", "confidence": 1.0}], name="mine")
     assert [each.kind for each in find_names("Mail a@b.org", [mine, RegexNames()])] == ["email"]

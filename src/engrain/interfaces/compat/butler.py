@@ -138,8 +138,7 @@ def memory_get(
     memory_id: types.MemoryId,
 ) -> FoundMemory:
     """One memory by its kind and id, whether it is live, superseded or forgotten."""
-    memory = agent.get(memory_id)
-    return FoundMemory.of(memory if memory is not None and memory.kind == memory_type else None)
+    return FoundMemory.of(agent.get(memory_id) if is_of_kind(agent, memory_id, memory_type) else None)
 
 
 def memory_confirm(

@@ -300,7 +300,9 @@ def _permanence(value: object) -> Permanence:
 
 
 def _clamped(value: object, *, default: float, low: float, high: float) -> float:
-    """The number within its range; the default where it is none."""
+    """The number, or the text of one, within its range; the default where it is none."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         return default
     return float(min(high, max(low, value)))
