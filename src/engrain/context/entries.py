@@ -255,7 +255,7 @@ def _line(
 
 
 def _name_speaker(episode: Episode) -> str:
-    """Who said a turn: whatever name a tool or an assistant goes by, its role stands behind."""
+    """Name the speaker of a turn; behind a tool's or an assistant's name stands its role."""
     if episode.speaker is None:
         return flatten(episode.role)
     is_other = role_trust(episode.role) != "user" and episode.speaker.casefold() != episode.role

@@ -156,7 +156,7 @@ _EXACT: Mapping[type, str] = {ImportedLogEntry: "log", ImportedItem: "item"}
 
 @dataclass(slots=True)
 class _Skipped:
-    """What of a file is not stored: keys that are not read, and the records of other agents, counted."""
+    """Parts of a file that are not stored: keys that are not read, and the records of other agents, counted."""
 
     agent: str  # that imports
     keys: set[str] = field(default_factory=set)

@@ -145,7 +145,7 @@ def _in_time(criteria: Filter, kind: Kind, dialect: Dialect, bound: dict[str, An
 
 
 def _has(kind: Kind, criteria: Filter) -> bool:
-    """Whether the kind has what is asked for at all."""
+    """True if the kind has what is asked for at all."""
     of_episodes = criteria.sessions, criteria.roles, criteria.speakers
     of_facts = criteria.subjects, criteria.predicates, criteria.categories, criteria.standing
     return not (any(of_episodes) and kind != "episode") and not (any(of_facts) and kind != "fact")

@@ -133,7 +133,7 @@ class RedisRecent:
                 self._trusted_from = self._clock() + self._ttl_s  # by then all of them have run out
 
     def _ask(self, work: Callable[[Pipeline], None]) -> list[Any] | None:
-        """What the server answers to one pipeline, which begins by deleting what it missed; None where it cannot."""
+        """Run one pipeline, which begins by deleting what the server missed; None where it cannot answer."""
         from redis.exceptions import RedisError
 
         with self._lock:

@@ -162,7 +162,7 @@ def _question(content: str) -> Routing | None:
 
 
 def _find_topic(content: str, believed: re.Match[str]) -> str:
-    """What a question about a belief is about: behind "about", or all of it but for the belief and the time."""
+    """Find the topic of a question about a belief: behind "about", or all of it but for the belief and the time."""
     topic = _TOPIC.search(content)
     left = topic["topic"] if topic else f"{content[: believed.start()]} {content[believed.end() :]}"
     plain = " ".join(_WHEN.sub(" ", left).split()).strip(" ,?")

@@ -87,7 +87,7 @@ class Reach:
 
     @property
     def written_scopes(self) -> tuple[str, ...]:
-        """Those of `scopes` that hold memories of its user; without a user all of them."""
+        """The ones of `scopes` that hold memories of its user; without a user all of them."""
         audiences = (GLOBAL_SCOPE, self.agent, *(f"pool:{name}" for name in self.pools))
         return tuple(user_scope(self.user, audience) for audience in audiences)
 

@@ -65,7 +65,7 @@ def _embed(invocation: Invocation, memory: Memory, report: ImportReport) -> None
 
 
 def _expected(memory: Memory, report: ImportReport) -> int | None:
-    """How many vectors this command makes in all; None where more wait than are counted."""
+    """Count the vectors that this command makes in all; None where more wait than are counted."""
     if memory.embedder is None:
         return 0
     waiting = memory.agent().stats().pending_embeddings

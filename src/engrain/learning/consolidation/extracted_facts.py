@@ -92,7 +92,7 @@ def _build_fact(work: UnitOfWork, extracted: ExtractedFact, sources: Mapping[str
 
 
 def _judge(work: UnitOfWork, statement: Statement, episodes: Sequence[Episode]) -> TrustLevel:
-    """How far a statement is trusted: as the least of its sources; one that is not in them is a model's own word."""
+    """Judge the trust of a statement: the least of its sources'; one that is not in them is a model's own word."""
     said = [Words(fold(episode.content), episode.event_time) for episode in episodes]
     speakers = " ".join(episode.speaker or "" for episode in episodes)
     names = f"user {work.agent} {work.act.caller.user or ''} {speakers}"

@@ -62,7 +62,7 @@ def _user(namespace: Sequence[str]) -> str | None:
 
 
 def _text(value: Json, levels: int) -> str:
-    """What a value says: the text under one of the usual keys, else all of it as JSON."""
+    """Find the text of a value: under one of the usual keys, else all of it as JSON."""
     for key in _SAYS:
         match value.get(key):
             case str() as text if text.strip():

@@ -122,7 +122,7 @@ def _parse_tags(value: object) -> list[str]:
 
 
 def _time(matter: dict[str, object]) -> tuple[datetime | None, str | None]:
-    """When the file says it was written, and what is wrong with what it says."""
+    """Read when the file says it was written, and what is wrong with what it says."""
     for key in _TIMES:
         if matter.get(key):
             try:

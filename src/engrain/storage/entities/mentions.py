@@ -205,7 +205,7 @@ def _mentions_of_scope(kind: Kind, whom: str, where: str) -> Iterable[str]:
 
 
 def _match(snapshot: Snapshot, request: Request, raws: Mapping[str, float]) -> list[_Match]:
-    """Those of some memories that match the request, with their numbers."""
+    """Find which of some memories match the request, with their numbers."""
     parts: list[str] = []
     bound: dict[str, Any] = {}
     for kind in load_search_space(snapshot, request).kinds if raws else ():

@@ -445,7 +445,7 @@ def _visible_merge(
 
 
 def _check_free(tx: Transaction, entity: Entity, *, id_: str = "") -> None:
-    """Whether nobody else has the name with this type, or the id."""
+    """Check that nobody else has the name with this type, or the id."""
     taken = tx.one(
         "has_entity_name",
         tenant_id=entity.tenant_id,

@@ -357,7 +357,7 @@ class _BinaryCursor(psycopg.Cursor[tuple[Any, ...]]):
 
 
 def _reuse_first(made: list[Session]) -> type[Session]:
-    """What a pool connects by: before it makes any it takes those that were made for it."""
+    """Connect a pool: take the connections that were made for it before making any."""
 
     class _Handed(Session):
         @classmethod
@@ -377,14 +377,14 @@ class _LostCommittingError(Exception):
 
 @dataclass(frozen=True)
 class _Types:
-    """How values are sent and read, for connections to be made."""
+    """Adapters by which values are sent and read, for connections to be made."""
 
     adapters: AdaptersMap
     connection: None = None
 
 
 def _make_adapters() -> AdaptersMap:
-    """How values are sent: integers by one type, whatever their size, so that one statement is prepared once.
+    """Make the adapters of values: integers by one type, whatever their size, so that a statement is prepared once.
 
     The text dumper too, as psycopg 3.3 caches a list's dumper for all integers, with the type of the first it met. And
     lists in binary where they are not empty: vectors and bytes take a tenth of the time.
@@ -407,7 +407,7 @@ class _RetryLimit:
         self.lost: psycopg.Error | None = None
 
     def lasts(self, failure: psycopg.Error) -> bool:
-        """Whether to run again after one more failure."""
+        """True if it is to run again after one more failure."""
         if failure.sqlstate in _CONFLICTS:
             self._conflicts += 1
             return self._conflicts <= _MOST_CONFLICTS
@@ -445,7 +445,7 @@ def _may_run_again(error: psycopg.Error, connection: Session) -> bool:
 
 
 def _is_lost(error: psycopg.Error, connection: Session) -> bool:
-    """Whether the error is the end of its connection, and not of the statement alone."""
+    """True if the error is the end of its connection, and not of the statement alone."""
     if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return False
     state = error.sqlstate or ""
@@ -453,7 +453,7 @@ def _is_lost(error: psycopg.Error, connection: Session) -> bool:
 
 
 def _is_alive(connection: Session) -> bool:
-    """Whether the server has ended the connection while it lay idle, which two looks at the socket tell (2 us).
+    """True unless the server has ended the connection while it lay idle: two looks at the socket tell (2 us).
 
     One is not enough: the first can take the server's last words, and only the second sees the end behind them.
     """

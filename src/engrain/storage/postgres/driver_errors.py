@@ -118,7 +118,7 @@ def _choose_leaf(error: psycopg.Error, message: str) -> tuple[type[errors.Storag
 
 
 def _server_message(error: psycopg.Error) -> str:
-    """What the server says, in one line and without the details, which quote the rows at fault: memories."""
+    """The server's message in one line, without the details, which quote the rows at fault: memories."""
     primary = error.diag.message_primary
     if primary is None:
         return " ".join(str(error).split())

@@ -34,7 +34,7 @@ def measure_vitals(tx: Transaction, now: datetime, *, tables: Sequence[str], poo
 
 
 def _count_waiting(tx: Transaction) -> tuple[int, datetime | None]:
-    """How many memories wait for a vector, and since when the oldest of those that were counted."""
+    """Count the memories that wait for a vector, and tell since when the oldest of the counted ones does."""
     docs = [doc for (doc,) in tx.rows("waiting_docs", limit=MOST_WAITING)]
     if not docs:
         return 0, None

@@ -399,7 +399,7 @@ def _select_episodes(work: UnitOfWork, where: str, bound: dict[str, Any], *, ord
 
 
 def _lock_waiting(work: UnitOfWork, ids: Collection[str]) -> list[Episode]:
-    """Those of some episodes that wait to be consolidated, which nobody changes until the end of the transaction."""
+    """Lock those of some episodes that wait to be consolidated, until the end of the transaction."""
     bound = {"tenant_id": work.tenant_id, "ids": work.dialect.listed(sorted(ids))}
     condition = "tenant_id = :tenant_id AND id IN :ids AND consolidation_status = 'pending'"
     order = f"ORDER BY id {work.dialect.lock}"

@@ -64,7 +64,7 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
 
 @dataclass(slots=True)
 class _Undo:
-    """What is being taken back, and what came of it so far."""
+    """An undo under way: the events that are taken back, and what came of them so far."""
 
     work: UnitOfWork
     memories: dict[str, tuple[int, MemoryRecord]]  # docs and records as they are now, all locked
@@ -75,7 +75,7 @@ class _Undo:
 
     @classmethod
     def of(cls, work: UnitOfWork, run_events: Sequence[Event]) -> _Undo:
-        """What the events of a run are about and the caller sees, held until the end of the transaction."""
+        """Load the memories that a run's events are about and the caller sees, locked until the transaction ends."""
         ids = sorted({event.memory_id for event in run_events if event.memory_id is not None})
         visible = selection.load_visible(work, ids, lock=work.dialect.lock) if ids else []
         memories = {memory.id: (doc, memory) for doc, memory in visible}
@@ -282,13 +282,13 @@ _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
 
 
 def _load_run_events(work: UnitOfWork, run_id: str) -> list[Event]:
-    """What a run wrote down, in order, whoever sees it."""
+    """Load the events of a run, in order, whoever sees them."""
     bound = {"tenant_id": work.tenant_id, "run_id": run_id}
     return _load_events(work, "memory_events_run", "run_id = :run_id", bound)
 
 
 def _load_later_events(work: UnitOfWork, ids: Sequence[str]) -> list[Event]:
-    """What else was done with some memories that says somebody stands by them, in order."""
+    """Load later events by which somebody stands by some memories, in order."""
     if not ids:
         return []
     listed = work.dialect.listed

@@ -53,7 +53,7 @@ class RankedDocs(Sequence[Candidate]):
         return map(Candidate, self.docs.tolist(), self.raws.tolist())
 
     def where(self, is_wanted: NDArray[np.bool_]) -> RankedDocs:
-        """Those that are marked, in their order."""
+        """Keep the marked ones, in their order."""
         return RankedDocs(self.docs[is_wanted], self.raws[is_wanted])
 
     def at_most(self, bound: float) -> RankedDocs:
@@ -61,7 +61,7 @@ class RankedDocs(Sequence[Candidate]):
         return RankedDocs(self.docs, np.minimum(self.raws, bound))
 
     def only(self, docs: Sequence[int] | NDArray[np.int64]) -> RankedDocs:
-        """Those of some docs, which ascend, in their order."""
+        """Keep the ones of some docs, which ascend, in their order."""
         return self.where(contains(np.asarray(docs, np.int64), self.docs))
 
 

@@ -77,7 +77,7 @@ class DocSlots:
         return holes, movers
 
     def _entries(self, docs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where in the table each doc's slot stands, or -1."""
+        """Find the place of each doc's slot in the table, or -1."""
         at = self._home(docs)
         entry = self._table[at]
         found = np.where(self._is_doc(entry, docs), at, -1)

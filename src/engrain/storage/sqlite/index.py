@@ -173,7 +173,7 @@ def unindexed_docs(tx: Transaction, limit: int) -> list[int]:
 
 
 def _expiry(tx: Transaction, memory: MemoryRecord) -> int | None:
-    """When time alone takes it out of the searches."""
+    """The time at which it leaves the searches by itself."""
     ends = find_expiry(memory)
     return None if ends is None else tx.dialect.time(ends)
 

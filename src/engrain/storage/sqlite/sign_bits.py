@@ -21,7 +21,7 @@ _WORDS_A_BYTE: Final = 3  # whose bits a byte can count
 
 
 def sign_bits(rows: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Which components of `float32[n, dims]` lie above the centre's; bits past the last dimension are 0."""
+    """Mark the components of `float32[n, dims]` above the centre's, as bits; those past the last dimension are 0."""
     return _packed(rows > centre)
 
 

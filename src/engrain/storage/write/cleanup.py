@@ -128,7 +128,7 @@ def erase_ended(work: UnitOfWork, policy: Retention, ids: Sequence[str]) -> int:
 
 
 def _removal_reason(episode: Episode, why: Removal, policy: Retention, act: Act) -> Removal | None:
-    """Why it goes, if it still may."""
+    """The reason for which it goes; None if it may no longer."""
     if retention.has_run_out(episode, policy, now=act.at):
         return "expired"
     return "capacity" if why == "capacity" and episode.consolidated else None

@@ -30,7 +30,7 @@ def take_out(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
 
 
 def lock_visible(work: UnitOfWork, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
-    """Those the caller sees, which nobody removes until the end of the transaction: an edge may lead to them."""
+    """Lock the ones that the caller sees until the end of the transaction: an edge may lead to them."""
     return selection.load_visible(work, ids, lock=work.dialect.hold)
 
 

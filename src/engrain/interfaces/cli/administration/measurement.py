@@ -97,7 +97,7 @@ def _observe(file: str, memories: int) -> float:
 
 
 def _embed(memory: Memory, total: int, *, until: float, visible: bool) -> tuple[int, float]:
-    """How many vectors were made in how many seconds, the engine's start left out; all of them, if time allows."""
+    """Count the vectors made and their seconds, the engine's start left out; all of them, if time allows."""
     if memory.embedder is None:
         return 0, 0.0
     memory.embedder.embed(["A first one."], role="document")

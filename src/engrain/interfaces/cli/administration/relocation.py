@@ -107,7 +107,7 @@ def migrate(
 
 
 def _vectors_to_make(invocation: Invocation, memory: "Memory") -> int | None:
-    """How many there are to make, for a bar; None where nobody sees one, or some are there from an earlier run."""
+    """Count the vectors to make, for a bar; None where nobody sees one, or some are there from an earlier run."""
     if invocation.as_json or not sys.stderr.isatty():
         return None
     if memory.is_reembedding:

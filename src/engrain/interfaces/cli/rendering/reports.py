@@ -127,7 +127,7 @@ def _group_name(group: Group | WaitingBacklog) -> str:
 
 
 def _run_lines(report: ConsolidationReport) -> Iterable[str]:
-    """What was learned, refused and failed, the cost, and runs to undo."""
+    """Print what was learned, refused and failed, the cost, and runs to undo."""
     if report.dry_run:
         yield "dry run: nothing was asked, and nothing written"
         return
