@@ -124,7 +124,7 @@ class Working(View):
 
     def messages(self) -> list[Episode]:
         """List the messages of the session that are not stored yet, oldest first."""
-        return self._parts().buffers.working.copy(self._caller).messages
+        return self._read().messages
 
     def flush(self) -> WorkingStats:
         """Store all messages as episodes.
@@ -140,4 +140,10 @@ class Working(View):
 
     def stats(self) -> WorkingStats:
         """Count the messages, tokens and tool results of the session."""
-        return self._parts().buffers.working.copy(self._caller).stats()
+        return self._read().stats()
+
+    def _read(self) -> WorkingSession:
+        """Copy the session; what grew too old in it, or in others, is stored first."""
+        parts = self._parts()
+        fail_open.store_evicted(parts)
+        return parts.buffers.working.copy(self._caller)

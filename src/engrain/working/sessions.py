@@ -72,6 +72,18 @@ class _SessionCache(TTLCache[_Key, WorkingSession]):
             self._make_room(session)
         self[key] = session
 
+    def expire(self, time: float | None = None) -> list[tuple[_Key, WorkingSession]]:
+        """Collect what grew too old; almost every method of the cache begins with this."""
+        expired = list(super().expire(time))
+        self.evicted += [session for _, session in expired]
+        return expired
+
+    def list_all(self) -> list[WorkingSession]:
+        """List all sessions, those that made room or grew too old among them."""
+        with self.timer as now:
+            self.expire(now)
+            return [*self.evicted, *self.values()]
+
     def popitem(self) -> tuple[_Key, WorkingSession]:
         return self._make_room(None)
 
@@ -122,8 +134,7 @@ class WorkingMemory:
     def __len__(self) -> int:
         """The sessions that hold something, those that made room or grew too old among them."""
         with self._lock:
-            self._expire()
-            return len(self._sessions) + len(self._sessions.evicted)
+            return len(self._sessions.list_all())
 
     def change(self, caller: Caller, work: Callable[[WorkingSession], None], *, added_bytes: int = 0) -> WorkingStats:
         """Let `work` change a caller's session, which is the most recently used then and begins its time anew.
@@ -135,7 +146,6 @@ class WorkingMemory:
         """
         key = _key(caller)
         with self._lock:
-            self._expire()
             session = self._sessions.get(key) or WorkingSession(caller)
             size = session.estimated_bytes + added_bytes
             if added_bytes and size > self._most_bytes:
@@ -156,7 +166,6 @@ class WorkingMemory:
     def copy(self, caller: Caller) -> WorkingSession:
         """A copy of a caller's session; an empty one where it has none."""
         with self._lock:
-            self._expire()
             session = self._sessions.get(_key(caller)) or WorkingSession(caller)
             return WorkingSession(
                 caller,
@@ -178,7 +187,7 @@ class WorkingMemory:
     def discard(self, caller: Caller, ids: Collection[str]) -> None:
         """Drop messages from every session of a caller's agent and user: they were erased."""
         with self._lock:
-            for session in list(self._sessions.values()):
+            for session in self._sessions.list_all():
                 owner = session.caller
                 if (owner.tenant_id, owner.own_scope) == (caller.tenant_id, caller.own_scope):
                     session.messages = [message for message in session.messages if message.id not in ids]
@@ -186,37 +195,39 @@ class WorkingMemory:
     def holds_user(self, tenant_id: str, user: str) -> bool:
         """True if a user has a session."""
         with self._lock:
-            callers = [session.caller for session in self._sessions.values()]
+            callers = [session.caller for session in self._sessions.list_all()]
         return any(caller.tenant_id == tenant_id and caller.user == user for caller in callers)
 
     def discard_user(self, tenant_id: str, user: str) -> None:
         """Drop every session of a user, whichever agent acts for them: they were erased."""
-        with self._lock:
-            for key, session in list(self._sessions.items()):
-                if (session.caller.tenant_id, session.caller.user) == (tenant_id, user):
-                    self._sessions.pop(key, None)
+        self._drop(lambda caller: (caller.tenant_id, caller.user) == (tenant_id, user))
 
     def clear(self, caller: Caller) -> None:
         """Drop a caller's session with its messages."""
-        with self._lock:
-            self._sessions.pop(_key(caller), None)
+        self._drop(lambda other: _key(other) == _key(caller))
 
     def take_evicted(self) -> list[WorkingSession]:
         """The sessions that made room or grew too old since the last call."""
         with self._lock:
-            self._expire()
+            self._sessions.expire()
             evicted, self._sessions.evicted = self._sessions.evicted, []
             return evicted
 
     def take_all(self) -> list[WorkingSession]:
         """Every session; none is here any longer."""
         with self._lock:
-            sessions = [*self.take_evicted(), *self._sessions.values()]
+            sessions = self._sessions.list_all()
             self._sessions.clear()
+            self._sessions.evicted = []
             return sessions
 
-    def _expire(self) -> None:
-        self._sessions.evicted += [session for _, session in self._sessions.expire()]
+    def _drop(self, is_dropped: Callable[[Caller], bool]) -> None:
+        """Drop the sessions of some callers, those that made room or grew too old among them."""
+        with self._lock, self._sessions.timer:
+            for session in self._sessions.list_all():
+                if is_dropped(session.caller):
+                    self._sessions.pop(_key(session.caller), None)
+            self._sessions.evicted = [left for left in self._sessions.evicted if not is_dropped(left.caller)]
 
 
 def select_oldest(messages: list[Episode], most_tokens: int) -> list[Episode]:

@@ -1,5 +1,7 @@
 """Working memory: messages at hand become episodes without being lost or doubled."""
 
+import threading
+
 import pytest
 
 from engrain import InvalidInput, Memory, metrics
@@ -122,3 +124,41 @@ def test_what_is_no_message_or_no_json_is_refused_and_changes_nothing(path):
             with pytest.raises(InvalidInput):
                 refused()
         assert (working.messages(), working.tool_results(), working.scratchpad()) == ([], {}, "")
+
+
+def wait_until(holds):
+    for _ in range(200):
+        if holds():
+            return True
+        threading.Event().wait(0.05)
+    return False
+
+
+def test_a_process_that_idles_stores_what_was_not_used_for_its_time(path):
+    with opened(path, ttl_s=0.05) as memory:
+        memory.agent("aide", session="monday").working.append("said on monday")
+        assert wait_until(lambda: stored(memory) == ["said on monday"])
+        memory.agent("aide", session="monday").working.append("said later")  # and again, after all was stored
+        assert wait_until(lambda: stored(memory) == ["said on monday", "said later"])
+
+
+@pytest.mark.parametrize("read", ["messages", "stats"])
+def test_whoever_reads_the_session_finds_what_made_room_among_the_episodes(path, read):
+    with opened(path, sessions=1) as memory:
+        memory.agent("aide", session="monday").working.append("said on monday")
+        memory.agent("aide", session="tuesday").working.write_scratchpad("a note")
+        assert stored(memory) == []
+        getattr(memory.agent("aide", session="monday").working, read)()
+        assert stored(memory) == ["said on monday"]
+
+
+@pytest.mark.parametrize("bound", [{"sessions": 1}, {"ttl_s": 0.05}])
+def test_an_erased_message_that_made_room_or_grew_too_old_does_not_come_back(path, bound):
+    with opened(path, **bound) as memory:
+        ana = memory.agent("aide", user="ana", session="monday")
+        ana.observe("stored before")
+        ana.working.append("a secret")
+        memory.agent("aide", session="tuesday").working.write_scratchpad("a note")
+        memory.erase_user("ana")
+        memory.agent("aide", session="tuesday").working.append("hello")
+        assert len(ana.recall("", preset="recency")) == 0

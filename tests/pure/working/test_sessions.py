@@ -43,3 +43,53 @@ def test_a_desk_that_is_larger_than_all_may_be_is_handed_over():
 def test_the_oldest_go_until_at_most_half_is_left_and_the_newest_stays(tokens, going):
     messages = [episode("x", tokens=token) for token in tokens]
     assert select_oldest(messages, 100) == messages[:going]
+
+
+CALLS = {
+    "discard": lambda memory, other: memory.discard(other, ["nothing"]),
+    "discard_user": lambda memory, _: memory.discard_user("default", "nobody"),
+    "holds_user": lambda memory, _: memory.holds_user("default", "nobody"),
+    "clear": lambda memory, other: memory.clear(other),
+    "copy": lambda memory, other: memory.copy(other),
+    "change": lambda memory, other: said(memory, "hello", other),
+    "len": lambda memory, _: len(memory),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_no_call_of_another_loses_what_grew_too_old(call):
+    now = [0.0]
+    memory = WorkingMemory(ttl_s=10, clock=lambda: now[0])
+    said(memory, "one")
+    now[0] = 11
+    call(memory, Caller(agent="other", session="tuesday"))
+    assert [message.content for session in memory.take_evicted() for message in session.messages] == ["one"]
+
+
+@pytest.mark.parametrize("gone", ["too old", "made room"])
+def test_what_waits_to_be_stored_is_discarded_and_found_like_what_is_at_hand(gone):
+    now = [0.0]
+    ana, other = Caller(agent="aide", user="ana", session="monday"), Caller(agent="aide", user="ben", session="monday")
+
+    def filled():
+        memory = WorkingMemory(most=1 if gone == "made room" else 9, ttl_s=10, clock=lambda: now[0])
+        said(memory, "secret", ana)
+        [message] = memory.copy(ana).messages
+        now[0] += 11 if gone == "too old" else 0
+        said(memory, "hello", other)
+        return memory, message.id
+
+    def left(memory):
+        return [message.content for session in memory.take_evicted() for message in session.messages]
+
+    memory, _ = filled()
+    assert memory.holds_user(ana.tenant_id, "ana")
+    memory.discard_user(ana.tenant_id, "ana")
+    assert not memory.holds_user(ana.tenant_id, "ana")
+    assert left(memory) == []
+    memory, id_ = filled()
+    memory.discard(ana, [id_])
+    assert left(memory) == []
+    memory, _ = filled()
+    memory.clear(ana)
+    assert left(memory) == []

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
     from engrain.storage.batch_writer import BatchWriter
     from engrain.storage.redis_recent import RedisRecent
+    from engrain.working.sessions import WorkingSession
 
     WriteAll = Callable[[Act, Sequence[MemoryRecord]], list[MemoryRecord]]
 
@@ -44,27 +45,60 @@ class Buffers:
         self._batching = settings.batching
         self._writer: BatchWriter | None = None
         self._making = threading.Lock()
+        self._storing = threading.Lock()
+        self._is_watched = False
 
     def add_recent(self, memories: Sequence[MemoryRecord]) -> None:
         """Cache the turns among memories that were just stored."""
         if self.recent is not None:
             self.recent.add(memory for memory in memories if isinstance(memory, Episode))
 
+    def store_evicted(self, store: Callable[[WorkingSession], None]) -> None:
+        """Store the working sessions that made room or grew too old, unless another thread is at it."""
+        if not self._storing.acquire(blocking=False):
+            return
+        try:
+            for session in self.working.take_evicted():
+                store(session)
+        finally:
+            self._storing.release()
+
+    def begin_watch(self) -> bool:
+        """True for whoever has to call `store_evicted` again later: working memory has sessions, and no other will."""
+        with self._making:
+            begins = not self._is_watched and len(self.working) > 0
+            self._is_watched = self._is_watched or begins
+            return begins
+
+    def end_watch(self) -> None:
+        """End a watch of working memory; the next may begin."""
+        with self._making:
+            self._is_watched = False
+
+    def store_working(self, store: Callable[[WorkingSession], None]) -> None:
+        """Store every working session, once none is being stored; none is here any longer."""
+        with self._storing:
+            for session in self.working.take_all():
+                store(session)
+
     def erase(self, caller: Caller, ids: Collection[str]) -> list[str]:
         """Remove messages of a caller's agent that no database holds yet; what is batched is stored first."""
         self.flush_batches()
-        self.working.discard(caller, ids)
+        with self._storing:
+            self.working.discard(caller, ids)
         return self.outbox.remove(caller, ids)
 
     def holds_user(self, tenant_id: str, user: str) -> bool:
         """True if a user has working memory or waiting messages; what is batched is stored first."""
         self.flush_batches()
-        return self.working.holds_user(tenant_id, user) or self.outbox.holds_user(tenant_id, user)
+        with self._storing:
+            return self.working.holds_user(tenant_id, user) or self.outbox.holds_user(tenant_id, user)
 
     def erase_user(self, tenant_id: str, user: str) -> None:
         """Drop the working memory and the waiting messages of a user; what is batched is stored first."""
         self.flush_batches()
-        self.working.discard_user(tenant_id, user)
+        with self._storing:
+            self.working.discard_user(tenant_id, user)
         self.outbox.remove_user(tenant_id, user)
 
     def drop_recent(self, memories: Sequence[MemoryRecord]) -> None:

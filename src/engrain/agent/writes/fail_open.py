@@ -6,6 +6,7 @@ The key of a message is that of any session: a host reads a message again in a s
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.memories.routing import WorkingStats
     from engrain.domain.records import Caller, Degraded, MemoryRecord
+    from engrain.working.sessions import WorkingSession
 
 _LOG = logging.getLogger(__name__)
+_WATCH_EVERY_S = 60.0  # how much later than `working.ttl_s` an idle process stores a session
 
 
 def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> MessageReceipt:
@@ -64,12 +67,18 @@ def deliver_soon(parts: Parts, act: Act, episode: Episode, *, key: str | None = 
 
 def drain(parts: Parts) -> tuple[Degraded, ...]:
     """Store what waits; return why it cannot be, where it cannot."""
-    for session in parts.buffers.working.take_evicted():
-        _store_or_deliver(parts, session.caller, session.messages)
+    store_evicted(parts)
     parts.buffers.flush_batches()
     outbox = parts.buffers.outbox
     why = outbox.drain(partial(store_turn, parts, in_any_session=True))
     return () if why is None else (why.with_prefix(f"{len(outbox)} messages wait in this process: "),)
+
+
+def store_evicted(parts: Parts) -> None:
+    """Store the messages of working sessions that made room or grew too old; a timer does it where nobody calls."""
+    parts.buffers.store_evicted(partial(_store_or_deliver, parts))
+    if parts.buffers.begin_watch():
+        parts.workers.run_after(min(parts.settings.working.ttl_s, _WATCH_EVERY_S), partial(_watch, parts))
 
 
 def flush_working(parts: Parts, caller: Caller, *, most_tokens: int | None) -> WorkingStats:
@@ -77,8 +86,7 @@ def flush_working(parts: Parts, caller: Caller, *, most_tokens: int | None) -> W
     from engrain.working.sessions import select_oldest
 
     working = parts.buffers.working
-    for session in working.take_evicted():  # which made room or grew too old
-        _store_or_deliver(parts, session.caller, session.messages)
+    store_evicted(parts)
     session = working.copy(caller)
     going = session.messages if most_tokens is None else select_oldest(session.messages, most_tokens)
     if not going:
@@ -94,8 +102,7 @@ def flush_working(parts: Parts, caller: Caller, *, most_tokens: int | None) -> W
 def store_buffered(parts: Parts) -> None:
     """Store what waits and what is in working memory, for the last time; `messages_lost` counts what cannot be."""
     parts.buffers.close_batches()
-    for session in parts.buffers.working.take_all():
-        _store_or_deliver(parts, session.caller, session.messages)
+    parts.buffers.store_working(partial(_store_or_deliver, parts))
     drain(parts)
 
 
@@ -130,11 +137,19 @@ def _deliver_later(parts: Parts, act: Act, episode: Episode, key: str | None) ->
         _LOG.error("message refused", extra={"error": type(error).__name__})  # its trace is no news
 
 
-def _store_or_deliver(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> None:
-    """Store messages that are nowhere else; those that the database does not take now wait."""
-    if messages and _store_all(parts, caller, messages) is not None:
-        for message in messages:
-            deliver(parts, Act(caller=caller, at=message.created_at), message)
+def _watch(parts: Parts) -> None:
+    """Store what grew too old by now, and look again later while there are sessions."""
+    parts.buffers.end_watch()
+    store_evicted(parts)
+
+
+def _store_or_deliver(parts: Parts, session: WorkingSession) -> None:
+    """Store the messages of a session that are nowhere else; those that the database does not take now wait."""
+    with suppress(EngrainError):  # one can never be stored; whoever calls now has said none of them
+        if not session.messages or _store_all(parts, session.caller, session.messages) is None:
+            return
+    for message in session.messages:
+        _deliver_later(parts, Act(caller=session.caller, at=message.created_at), message, None)
 
 
 def _store_all(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Degraded | None:
