@@ -30,6 +30,7 @@ COUNTERS: Mapping[str, str] = {
     "embedding_cache_hits": "Texts whose vector was in the cache",
     "embedding_cache_misses": "Texts whose vector was not in the cache",
     "embedding_failures": "Batches of deferred embeddings that failed and are retried",
+    "embeddings_refused": "Texts that the embedder refused and deferred embeddings left out",
     "engine_retries": "Repeated calls of remote engines",
     "episodes_cleaned": "Episodes removed by a cleanup",
     "facts_cleaned": "Facts and rules erased by a cleanup",

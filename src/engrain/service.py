@@ -213,7 +213,8 @@ class Memory(EventLog):
         """Make the vectors of all memories that wait for one; `progress` gets the number after each batch.
 
         Raises:
-            EngineUnavailable: the embedder cannot work; what is left stays queued.
+            EngineUnavailable: the embedder cannot work, or refuses the texts that the message names once all others
+                have their vectors; what is left stays queued.
         """
         self.parts.queue.drain(progress)
 

@@ -114,7 +114,7 @@ def embed_questions(parts: Parts, caller: Caller, texts: Sequence[str]) -> Query
     embedder = parts.embedder
     if embedder is None or not texts:
         return _question_vectors(parts, caller)
-    _catch_up(parts, parts.store.search(caller, count_waiting))
+    _catch_up(parts, caller, parts.store.search(caller, count_waiting))
     begun = {text: parts.workers.start(partial(embed_query, embedder, text)) for text in texts}
     ready = {text: wait() for text, wait in begun.items()}
     return QueryEmbedding(begin=lambda text: lambda: ready[text], catch_up=lambda _: False)
@@ -128,16 +128,18 @@ def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
     if embedder is None:
         why = parts.without_vectors or Degraded(code="no_embedder", message="keywords alone: no embedder is configured")
         return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
-    has_waited = not parts.queue.is_idle and not _catch_up(parts, parts.store.read(caller, count_waiting))
+    has_waited = not parts.queue.is_idle and not _catch_up(parts, caller, parts.store.read(caller, count_waiting))
     return QueryEmbedding(
         begin=lambda text: parts.workers.start(lambda: embed_query(embedder, text)),
         find=lambda text: _find_embedding(embedder, text),
-        catch_up=lambda waiting: not has_waited and _catch_up(parts, waiting),
+        catch_up=lambda waiting: not has_waited and _catch_up(parts, caller, waiting),
     )
 
 
-def _catch_up(parts: Parts, waiting: int) -> bool:
+def _catch_up(parts: Parts, caller: Caller, waiting: int) -> bool:
     """Have the vectors of so many memories made, and wait while they are few; whether they are made."""
+    if 0 < waiting <= parts.queue.count_refused(caller.tenant_id) and parts.queue.is_idle:
+        return False
     if waiting:
         parts.queue.announce()  # another process may have left them
     return waiting <= _WORTH_WAITING_FOR and parts.queue.wait(parts.settings.embedding.wait_s)

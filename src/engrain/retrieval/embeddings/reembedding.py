@@ -5,30 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from engrain import metrics
 from engrain.domain.records import Record
 from engrain.errors import EngineUnavailable, InvalidInput
+from engrain.retrieval.embeddings.embedding_queue import BATCH, BisectingEmbedder, describe_refusal
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from engrain.domain.ports import Embedder
     from engrain.domain.records import EmbeddingVersion
-    from engrain.domain.requests import Act, Ref, Unembedded
+    from engrain.domain.requests import Act, Unembedded
     from engrain.storage.store import SqlStore
 
-BATCH = 64  # made in one call and stored in one transaction: the loss by a crash
 _LOOK_AHEAD = 16 * BATCH  # the search for missing vectors reads past all existing ones
 _PRUNE_AT_ONCE = 1_000
 # The engine is at fault, not the texts, where it refuses so many.
 _MAX_REFUSED = 100
-_MAX_NAMED = 5
-_HARMLESS = "Is anybody there?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +73,9 @@ class _VersionBuilder:
         """Begin with no vectors made by this call."""
         self.embedded = 0
         self._store = store
-        self._embedder = embedder
         self._version = version
         self._progress = progress
-        # The memories whose text the engine does not take, by tenant and handle.
-        self._refused: dict[tuple[str, Ref], str] = {}
+        self._missing = BisectingEmbedder(store, embedder, version.version)
 
     def finish(self) -> None:
         """Make all that are missing now, those of memories that are written meanwhile included.
@@ -94,47 +85,27 @@ class _VersionBuilder:
         """
         while True:
             settled = self._store.flush_index()
-            missing = self._store.inspect(
-                None, embedding_versions.find_unembedded, _LOOK_AHEAD + len(self._refused), self._version.version
-            )
-            fresh = [memory for memory in missing if (memory.tenant_id, memory.ref) not in self._refused]
-            for first in range(0, len(fresh), BATCH):
-                self._make(fresh[first : first + BATCH])
-            if not fresh and not settled:
+            missing = self._missing.find_missing(_LOOK_AHEAD)
+            for first in range(0, len(missing), BATCH):
+                self._make(missing[first : first + BATCH])
+            if not missing and not settled:
                 break
-        refused = [memory.id for memory in missing]  # some may have been forgotten since
+        refused = self._missing.list_refused()  # some may have been forgotten since
         if refused:
-            raise EngineUnavailable(_refusal(self._version, refused))
+            raise EngineUnavailable(self._refusal(refused))
 
     def _make(self, batch: Sequence[Unembedded]) -> None:
-        made = self._embed(batch)
-        if made:
-            rows = np.array([row for _, row in made], np.float32)
-            tenants = [memory.tenant_id for memory, _ in made]
-            self._store.attach([memory.ref for memory, _ in made], rows, version=self._version.version, tenants=tenants)
-        self.embedded += len(made)
-        metrics.count("memories_embedded", len(made))
+        made = self._missing.make_vectors(batch)
+        self.embedded += made
         if self._progress is not None and made:
-            self._progress(len(made))
-        if len(self._refused) > _MAX_REFUSED:
-            raise EngineUnavailable(_refusal(self._version, list(self._refused.values())))
+            self._progress(made)
+        if len(self._missing.refused) > _MAX_REFUSED:
+            raise EngineUnavailable(self._refusal(list(self._missing.refused.values())))
 
-    def _embed(self, batch: Sequence[Unembedded]) -> list[tuple[Unembedded, NDArray[np.float32]]]:
-        """The vectors of a batch; a text that makes it fail is found by bisection, and left out.
-
-        Raises:
-            EngineUnavailable: it would fail with any text.
-        """
-        try:
-            rows = self._embedder.embed([memory.text for memory in batch], role="document")
-        except EngineUnavailable:
-            if len(batch) == 1:
-                self._embedder.embed([_HARMLESS], role="document")
-                self._refused[batch[0].tenant_id, batch[0].ref] = batch[0].id
-                return []
-            half = len(batch) // 2
-            return self._embed(batch[:half]) + self._embed(batch[half:])
-        return list(zip(batch, rows, strict=True))
+    def _refusal(self, ids: Sequence[str]) -> str:
+        if self._version.state == "active":
+            return describe_refusal(self._version.name, ids)
+        return describe_refusal(self._version.name, ids, until_then="keep the vectors they had")
 
 
 def _begin_version(store: SqlStore, embedder: Embedder) -> EmbeddingVersion:
@@ -158,14 +129,3 @@ def _switch_version(store: SqlStore, act: Act, version: EmbeddingVersion) -> boo
         if store.use_embedder(version.name, version.dims) is None:
             return True  # another process made the last vectors, and was first
         raise
-
-
-def _refusal(version: EmbeddingVersion, ids: Sequence[str]) -> str:
-    named = ", ".join(ids[:_MAX_NAMED])
-    rest = f" and {len(ids) - _MAX_NAMED:,} more" if len(ids) > _MAX_NAMED else ""
-    texts = "the text of 1 memory" if len(ids) == 1 else f"the texts of {len(ids):,} memories"
-    until_then = "are by words alone for it" if version.state == "active" else "keep the vectors they had"
-    return (
-        f"the embedder {version.name} refuses {texts} ({named}{rest}): searches {until_then}, nothing is lost, and the "
-        "vectors that were made are kept; run it again when the embedder takes them, or forget those first"
-    )

@@ -12,13 +12,13 @@ from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.storage import selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.requests import Act
+    from engrain.domain.requests import Act, Ref
     from engrain.storage.transaction import Transaction
 
 
@@ -79,16 +79,25 @@ def require_version(tx: Transaction, version: int | None) -> EmbeddingVersion:
     return found
 
 
-def find_unembedded(tx: Transaction, limit: int, version: int | None = None) -> list[Unembedded]:
-    """Find indexed live memories that lack a vector of the version, or of the active one; oldest first."""
+def find_unembedded(
+    tx: Transaction, limit: int, version: int | None = None, *, skipped: Collection[tuple[str, Ref]] = ()
+) -> list[Unembedded]:
+    """Find indexed live memories that lack a vector of the version, or of the active one; oldest first.
+
+    Those whose tenant and handle are `skipped` are left out.
+    """
+    most = limit + len(skipped)
     if version is None:
-        rows = tx.rows("unembedded", limit=limit)
+        rows = tx.rows("unembedded", limit=most)
     else:
-        rows = tx.rows("without_vector", limit=limit, version=require_version(tx, version).version)
+        rows = tx.rows("without_vector", limit=most, version=require_version(tx, version).version)
     if tx.dialect.name == "sqlite":  # where a doc is one memory's
-        loaded = sorted(selection.load_docs(tx, [doc for (doc,) in rows]).items())
+        skipped_docs = {doc for _, doc in skipped}
+        docs = [doc for (doc,) in rows if doc not in skipped_docs][:limit]
+        loaded = sorted(selection.load_docs(tx, docs).items())
         waiting = {(memory.tenant_id, doc): memory for doc, memory in loaded}
     else:
+        rows = [row for row in rows if (row[1], row[0]) not in skipped][:limit]
         found = selection.load_of_tenants(tx, [(tenant_id, doc) for doc, tenant_id in rows])
         waiting = {(tenant_id, doc): found[tenant_id, doc] for doc, tenant_id in rows if (tenant_id, doc) in found}
     return [
