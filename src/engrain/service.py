@@ -305,6 +305,7 @@ class Memory(EventLog):
                 fail_open.store_buffered(parts)
             parts.buffers.close()
             parts.references.close()
+            parts.key_uses.close()
             parts.queue.close(flush=flush)
         finally:
             parts.store.close()

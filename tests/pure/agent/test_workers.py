@@ -46,26 +46,13 @@ def test_where_every_thread_is_busy_work_is_done_by_who_waits_for_it(workers):
     assert workers.start(threading.current_thread)() is not threading.current_thread()
 
 
-def test_busy_searches_leave_a_thread_for_what_nobody_waits_for(workers):
-    release, came = threading.Event(), threading.Event()
-    try:
-        busy = [workers.start(release.wait) for _ in range(2)]
-        workers.run_later(came.set)
-        assert came.wait(30)
-    finally:
-        release.set()
-    assert [each() for each in busy] == [True, True]
-
-
 def test_closing_waits_for_what_was_begun_and_afterwards_work_is_done_by_who_waits():
     workers, done = Workers(), []
-    workers.run_later(lambda: done.append("later"))
+    workers.start(lambda: done.append("begun"))
     workers.close()
     workers.close()
-    assert done == ["later"]
+    assert done == ["begun"]
     assert workers.start(threading.current_thread)() is threading.current_thread()
-    workers.run_later(lambda: done.append("never"))
-    assert done == ["later"]
 
 
 class TestMapping:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-# More searches at once than this make their vectors in their own threads; one more thread is for what nobody waits for.
+# More searches at once than this make their vectors in their own threads.
 _AT_ONCE = 2
 
 
@@ -25,7 +25,7 @@ class Workers:
 
     def __init__(self, *, max_parallel: int = 4) -> None:
         """Let `map_bounded` work on `max_parallel` items at once, in threads that nothing else uses."""
-        self._threads = ThreadPoolExecutor(_AT_ONCE + 1, thread_name_prefix="engrain-worker")
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="engrain-worker")
         self._free = threading.BoundedSemaphore(_AT_ONCE)
         self._mapping = ThreadPoolExecutor(max_parallel, thread_name_prefix="engrain-fan-out")
         self._thread = threading.local()
@@ -45,13 +45,6 @@ class Workers:
             self._free.release()
             return _once(work)
         return begun.result
-
-    def run_later(self, work: Callable[[], object]) -> None:
-        """Run `work` soon; no caller waits for it, and after `close` it is not run."""
-        try:
-            self._threads.submit(work)
-        except RuntimeError:  # closed meanwhile
-            return
 
     def run_after(self, seconds: float, work: Callable[[], object]) -> None:
         """Run `work` in a thread of its own when so many seconds have passed; after `close` it is not run."""
