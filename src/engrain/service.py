@@ -232,7 +232,6 @@ class Memory(EventLog):
                 and searches are as before.
         """
         from engrain.agent.wiring.engines import with_cache
-        from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
         from engrain.retrieval.embeddings.reembedding import reembed
 
         parts = self.parts
@@ -241,12 +240,11 @@ class Memory(EventLog):
             raise InvalidInput("no embedder is configured; open the memory with the one whose vectors you want")
         report = reembed(parts.store, embedder, new_act(parts, self.agent().caller), progress=progress)
         if parts.embedder is None:
-            queue = EmbeddingQueue(parts.store, embedder)
             cached = with_cache(embedder, parts.settings)
             with self._changing:
                 if self._parts is parts:  # or it was closed meanwhile
-                    self._parts = replace(parts, embedder=cached, queue=queue, without_vectors=None)
-            parts.queue.close(flush=False)
+                    self._parts = replace(parts, embedder=cached, without_vectors=None)
+            parts.queue.use_embedder(embedder)
         return report
 
     def health(self, *, thorough: bool = False) -> Health:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engrain import metrics
@@ -14,7 +13,7 @@ from engrain.errors import InvalidInput, MemoryClosed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engrain.domain.records import MemoryRecord
+    from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
 
 
@@ -29,7 +28,8 @@ class BatchWriter:
     """Gathers memories and puts up to `most` of them at once, at the latest `wait_s` after the first came.
 
     `add` returns at once with a future: its result, the memory as stored, is the acknowledgement. Whoever does not
-    wait for it has been promised nothing. Memories are stored in the order they came. Thread-safe; close it when done.
+    wait for it has been promised nothing. Memories of an agent, acting for a user or for none, are stored in the order
+    they came. Those of several requests have no request id in their events. Thread-safe; close it when done.
     """
 
     def __init__(
@@ -47,8 +47,9 @@ class BatchWriter:
         self._capacity = capacity
         self._changed = threading.Condition()
         self._waiting: list[_Waiting] = []
-        self._writing = 0
-        self._is_urgent = False
+        self._added = 0  # entries so far, and those that are durable or have failed
+        self._done = 0
+        self._urgent = 0  # the number of the last entry that somebody waits for
         self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="engrain-batch-writer", daemon=True)
         self._thread.start()
@@ -65,15 +66,16 @@ class BatchWriter:
             if self._is_closing:
                 raise MemoryClosed("this batch writer is closed; nothing was written")
             self._waiting.append(_Waiting(act, memory, future))
+            self._added += 1
             self._changed.notify_all()
         return future
 
     def flush(self) -> None:
         """Wait until everything added so far is durable, or has failed."""
         with self._changed:
-            self._is_urgent = True
+            goal = self._urgent = self._added
             self._changed.notify_all()
-            self._changed.wait_for(lambda: not self._waiting and not self._writing)
+            self._changed.wait_for(lambda: self._done >= goal)
 
     def close(self) -> None:
         """Store what waits and stop; a second call does nothing."""
@@ -85,32 +87,38 @@ class BatchWriter:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._writing = 0
-                self._is_urgent = self._is_urgent and bool(self._waiting)
-                self._changed.notify_all()
                 self._changed.wait_for(lambda: self._waiting or self._is_closing)
                 self._changed.wait_for(self._is_due, self._wait_s)
                 batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 if not batch:
                     return
-                self._writing = len(batch)
                 self._changed.notify_all()
-            for _, memories in groupby(batch, key=lambda entry: entry.act.caller):
-                self._put(list(memories))
+            of_callers: dict[Caller, list[_Waiting]] = {}
+            for entry in batch:
+                caller = replace(entry.act.caller, session=None, request_id=None)
+                of_callers.setdefault(caller, []).append(entry)
+            for caller, entries in of_callers.items():
+                self._put(caller, entries)
+            with self._changed:
+                self._done += len(batch)
+                self._changed.notify_all()
 
     def _is_due(self) -> bool:
-        return self._is_closing or self._is_urgent or len(self._waiting) >= self._most
+        return self._is_closing or self._done < self._urgent or len(self._waiting) >= self._most
 
-    def _put(self, batch: Sequence[_Waiting]) -> None:
+    def _put(self, caller: Caller, batch: Sequence[_Waiting]) -> None:
         """Store the memories of one caller in one transaction; where it is refused, each in its own."""
+        act = batch[-1].act
+        if any(entry.act.caller != act.caller for entry in batch):
+            act = replace(act, caller=caller)
         try:
-            stored = self._put_all(batch[-1].act, [entry.memory for entry in batch])
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is told to those who wait for it
+            stored = self._put_all(act, [entry.memory for entry in batch])
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it is told to those who wait for it
             if len(batch) == 1:
                 batch[0].future.set_exception(error)
             else:
                 for entry in batch:
-                    self._put([entry])
+                    self._put(caller, [entry])
             return
         metrics.count("batches_written")
         found = {memory.id: memory for memory in stored}

@@ -189,3 +189,15 @@ def test_a_person_sees_a_bar(terminal):
     shown.read_until("making vectors")
     assert shown.finish() == 0
     assert "1 vector made, 1 old one removed" in shown.shown
+
+
+def test_a_message_that_was_batched_before_has_a_vector_of_the_new_embedder_after_the_change(old):
+    settings = config.load({**SETTINGS, "batching": {"seconds": 3_600}})
+    with Memory(open_store(old), embedder=NextEmbedder(), settings=settings) as memory:
+        agent = memory.agent(AGENT, session="s")
+        agent.hooks.message("said before", durable=False)
+        memory.reembed()
+        agent.hooks.message("said after", durable=False)
+        agent.hooks.session_end()
+        assert memory.parts.queue.wait(60)
+        assert agent.stats().pending_embeddings == 0

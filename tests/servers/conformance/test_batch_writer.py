@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -103,3 +104,60 @@ def test_a_closed_writer_takes_nothing(counting):
     writer.close()
     with pytest.raises(MemoryClosed):
         writer.add(act(), episode("Late."))
+
+
+def test_a_flush_waits_for_what_was_added_before_it_and_not_for_what_comes_after(counting):
+    """Or one tenant who writes without a pause would hold up the erasure of another."""
+    entered, may_write, done = threading.Event(), threading.Semaphore(0), threading.Event()
+
+    def put(act, memories):
+        entered.set()
+        assert may_write.acquire(timeout=PATIENCE_S)
+        return counting.put(act, memories)
+
+    with closing(BatchWriter(put, most=1, wait_s=LONG_S)) as writer:
+        before = [writer.add(act(), episode("x")) for _ in range(2)]
+        assert entered.wait(PATIENCE_S)
+        flush = threading.Thread(target=lambda: (writer.flush(), done.set()))
+        flush.start()
+        while not writer._urgent:  # the flush has not begun to wait
+            done.wait(0.001)
+        after = [writer.add(act(), episode("x")) for _ in range(2)]
+        may_write.release(2)
+        assert done.wait(PATIENCE_S)
+        assert ([each.done() for each in before], after[1].done()) == ([True, True], False)
+        may_write.release(2)
+        flush.join()
+
+
+def test_messages_of_several_requests_and_sessions_are_one_transaction_of_their_agent(counting, store):
+    other = Caller(agent="other")
+    with closing(BatchWriter(counting.put, wait_s=LONG_S)) as writer:
+        memories = []
+        for place in range(6):
+            caller = replace(CALLER, session=f"s{place % 2}", request_id=f"r{place}")
+            memories.append(episode(f"Number {place}.", session=caller.session))
+            writer.add(act(caller=caller), memories[-1])
+            writer.add(act(caller=other), episode("x", agent="other", scope="other"))
+        writer.flush()
+        assert [each.turn for each in store.get(CALLER, [each.id for each in memories])] == [1, 1, 2, 2, 3, 3]
+        same = episode("Again.")
+        writer.add(act(caller=replace(CALLER, request_id="r")), same)
+    assert counting.batches == [6, 6, 1]
+    events = store.events(CALLER, limit=99)
+    assert {event.memory_id: event.request_id for event in events} == {
+        **{each.id: None for each in memories},
+        same.id: "r",
+    }
+
+
+def test_a_model_that_exits_ends_neither_the_thread_nor_the_messages_of_others(counting):
+    def put(act, memories):
+        if any(memory.content == "exit" for memory in memories):
+            raise SystemExit(3)
+        return counting.put(act, memories)
+
+    with closing(BatchWriter(put, wait_s=LONG_S)) as writer:
+        futures = [writer.add(act(), episode(content)) for content in ("one", "exit", "two")]
+        writer.flush()
+        assert [type(future.exception(0)) for future in futures] == [type(None), SystemExit, type(None)]

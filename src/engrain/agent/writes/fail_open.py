@@ -132,7 +132,7 @@ def _deliver_later(parts: Parts, act: Act, episode: Episode, key: str | None) ->
     """Deliver what a batch could not store: alone, or when the database takes it; no caller sees an error."""
     try:
         parts.buffers.outbox.deliver(act, episode, partial(store_turn, parts, in_any_session=True), key=key)
-    except EngrainError as error:
+    except BaseException as error:  # noqa: BLE001  # in a thread that stores the messages of others
         metrics.count("messages_refused")
         _LOG.error("message refused", extra={"error": type(error).__name__})  # its trace is no news
 

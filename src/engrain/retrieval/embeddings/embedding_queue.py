@@ -69,6 +69,12 @@ class EmbeddingQueue:
             if was_idle:  # a thread at work looks again by itself, and waking it costs the writer as much as its write
                 self._changed.notify_all()
 
+    def use_embedder(self, embedder: Embedder) -> None:
+        """Make vectors with this embedder from now on, where there was none before."""
+        with self._stepping:
+            self._missing = BisectingEmbedder(self._store, embedder)
+        self.announce()
+
     @property
     def has_failed(self) -> bool:
         """True if the last batch failed; it is retried."""
@@ -133,7 +139,7 @@ class EmbeddingQueue:
                     pass
             except MemoryClosed:
                 return
-            except Exception as error:  # noqa: BLE001  # nothing an engine does may end the thread: it tries again
+            except BaseException as error:  # noqa: BLE001  # nothing an engine does may end the thread: it tries again
                 self._log_failure(error)
                 with self._changed:
                     self._has_failed = True
@@ -178,7 +184,7 @@ class EmbeddingQueue:
             with metrics.timed("embed_seconds"):
                 return False, self._missing.make_vectors(waiting)
 
-    def _log_failure(self, error: Exception) -> None:
+    def _log_failure(self, error: BaseException) -> None:
         metrics.count("embedding_failures")
         is_expected = isinstance(error, EngrainError)
         # Messages of others may quote a memory.
