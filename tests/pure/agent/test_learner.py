@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from engrain import metrics
 from engrain.agent.wiring.learner import Learner
 
@@ -34,12 +36,13 @@ def test_of_several_under_one_name_the_last_is_done_once_the_first_is():
     assert done == ["first", 2]
 
 
-def test_a_failure_is_counted_and_the_next_is_done():
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3)], ids=["an error", "an exit"])
+def test_a_failure_is_counted_and_the_next_is_done(error):
     learner, done = Learner(), []
     before = metrics.snapshot().get("background_learning_failures", 0)
 
     def fail():
-        raise ValueError("no")
+        raise error
 
     learner.submit("one", fail)
     learner.submit("two", lambda: done.append("two"))

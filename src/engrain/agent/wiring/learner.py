@@ -62,6 +62,6 @@ class Learner:
                 work = self._waiting.pop(next(iter(self._waiting)))
             try:
                 work()
-            except Exception as error:  # noqa: BLE001  # no caller waits for it
+            except BaseException as error:  # noqa: BLE001  # no caller waits for it, and a model may call sys.exit
                 metrics.count("background_learning_failures")
                 _LOG.warning("learning in the background failed", extra={"code": getattr(error, "code", "unexpected")})
