@@ -75,7 +75,7 @@ class ItemNamespace(Record):
 
 
 class IndexEntry(NamedTuple):
-    """Index of an item: its words as `bm25` packs them, and vectors as bytes, of which embedder."""
+    """Index of an item: its words as `bm25` packs them, and vectors as bytes, of which embedder and length."""
 
     words: int
     packed: bytes

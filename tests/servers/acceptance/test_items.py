@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engrain import AsyncMemory, InvalidInput, Memory
 from engrain.errors import EngineUnavailable, UnreadableImport, VersionConflict
 from tests.support.clock import NOON, Clock
+from tests.support.engines import HashEmbedder
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=6)
 JSON = st.recursive(
@@ -258,6 +259,36 @@ def test_what_no_embedder_saw_is_found_by_words_and_embedded_later(location):
         assert keys(store.search("word", limit=1)) == ["one"]
         embedder.is_well = True
         assert keys(store.search("bbbb", limit=1)) == ["two"]
+
+
+@pytest.mark.parametrize("dims", [[8, 6], [8, 4], [4, 8]], ids=str)
+def test_after_a_change_of_dimensions_items_are_ranked_by_vectors_of_the_new_ones(location, dims):
+    for of_now in dims:
+        embedder = HashEmbedder("openai:text-embedding-3-small", dims=of_now)
+        with Memory.open(location, embedder=embedder) as memory:
+            memory.reembed()
+            store = memory.agent("aide").store(ANA)
+            if of_now == dims[0]:
+                memory.agent("aide").observe("A turn")
+                store.write([{"key": text, "value": {"text": text}, "index": ["text"]} for text in ("tea", "coffee")])
+            [first, second] = store.search("tea")
+            assert (first.key, first.score, second.key) == ("tea", pytest.approx(1, abs=1e-3), "coffee")
+            embedded = len(embedder.embedded)
+            store.search("tea")
+            assert len(embedder.embedded) == embedded
+
+
+@pytest.mark.parametrize("embedder", [None, "none"], ids=["meaning", "words"])
+def test_an_item_without_a_text_in_its_fields_follows_the_others_without_a_score(location, embedder):
+    with Memory.open(location, embedder=embedder) as memory:
+        store = memory.agent("aide").store(ANA)
+        store.put("coffee", {"text": "I like coffee"}, index=["text"])
+        store.put("far", {"text": "Quarterly tax filings of the harbour authority"}, index=["text"])
+        store.put("no text", {"other": "tea"}, index=["text"])
+        for _ in range(2):
+            page = store.search("coffee machine")
+            assert keys(page) == ["coffee", "far", "no text"]
+            assert [item.score is None for item in page] == [False, False, True]
 
 
 def test_every_agent_and_user_has_items_of_its_own(memory):

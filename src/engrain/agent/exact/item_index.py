@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.items import ItemChange, Namespace
+    from engrain.domain.ports import Embedder
     from engrain.domain.records import Caller
     from engrain.storage.exact.items import ItemRow
 
@@ -41,22 +42,26 @@ def rank(
 ) -> list[ItemRow]:
     """Return the indexed items of a namespace and of those below by how well they answer a query, the best first.
 
+    Those in which none of their fields has a text are left out.
+
     Half of a score is the cosine of the item's nearest text, half its BM25 as a share of the best; where there are no
     vectors, all of it is BM25. Equal scores go by the last write.
     """
     import numpy as np
 
     _index_missing(parts, caller, namespace, now=now)
-    rows = parts.store.read(caller, items.list_indexed, namespace, conditions, now=now)
+    indexed = parts.store.read(caller, items.list_indexed, namespace, conditions, now=now)
+    rows = [(row, row.entry) for row in indexed if row.entry is not None and (row.entry.words or row.entry.vectors)]
     if not rows:
         return []
-    scores = _score_words([row.entry for row in rows if row.entry is not None], query)
+    scores = _score_words([entry for _, entry in rows], query)
     vector = None if parts.embedder is None else embed_query(parts.embedder, query)
     if parts.embedder is not None and vector is not None and not isinstance(vector, Degraded):
-        cosines = np.array([_find_cosine(row.entry, vector, parts.embedder.name) for row in rows])
+        identity = _identify(parts.embedder)
+        cosines = np.array([_find_cosine(entry, vector, identity) for _, entry in rows])
         scores = _SHARE_OF_WORDS * scores + (1 - _SHARE_OF_WORDS) * cosines
     order = np.argsort(-scores, kind="stable")
-    return [items.scored(rows[place], float(scores[place])) for place in order]
+    return [items.scored(rows[place][0], float(scores[place])) for place in order]
 
 
 def _score_words(entries: Sequence[IndexEntry], query: str) -> NDArray[np.float64]:
@@ -73,22 +78,27 @@ def _score_words(entries: Sequence[IndexEntry], query: str) -> NDArray[np.float6
     return scores / max(float(scores.max()), 1e-9)
 
 
-def _find_cosine(entry: IndexEntry | None, vector: NDArray[np.float32], embedder: str) -> float:
+def _identify(embedder: Embedder) -> str:
+    """Return what tells vectors of one length from those of another, which the same model may make."""
+    return f"{embedder.name} {embedder.dims}"
+
+
+def _find_cosine(entry: IndexEntry, vector: NDArray[np.float32], identity: str) -> float:
     """Return the cosine of the nearest text of an item, 0 without a vector of this embedder."""
     import numpy as np
 
-    if entry is None or entry.vectors is None or entry.embedder != embedder:
+    if not entry.vectors or entry.embedder != identity:
         return 0.0
     return max(float((np.frombuffer(entry.vectors, "<f4").reshape(-1, len(vector)) @ vector).max()), 0.0)
 
 
 def _index_missing(parts: Parts, caller: Caller, namespace: Namespace, *, now: datetime) -> None:
     """Index the items that a restore brought, or that have vectors of another embedder or none."""
-    name = None if parts.embedder is None else parts.embedder.name
-    missing = parts.store.read(caller, items.list_unindexed, namespace, name, now=now)
+    identity = None if parts.embedder is None else _identify(parts.embedder)
+    missing = parts.store.read(caller, items.list_unindexed, namespace, identity, now=now)
     for start in range(0, len(missing), _AT_ONCE):
         batch = missing[start:][:_AT_ONCE]
-        texts = [find_texts(item.value, item.fields) or [""] for item in batch]
+        texts = [find_texts(item.value, item.fields) for item in batch]
         entries = list(zip(batch, _make_entries(parts, texts), strict=True))
         try:
             parts.store.maintain(caller.tenant_id, items.index_all, caller.tenant_id, entries)
@@ -108,9 +118,9 @@ def _make_entries(parts: Parts, texts: Sequence[Sequence[str]]) -> list[IndexEnt
         vectors = parts.embedder.embed([text for of_one in texts for text in of_one], role="document")
     except EngineUnavailable:  # the next search tries again
         return entries
-    start, complete = 0, []
+    identity, start, complete = _identify(parts.embedder), 0, []
     for entry, of_one in zip(entries, texts, strict=True):
         rows = vectors[start : start + len(of_one)]
         start += len(of_one)
-        complete.append(entry._replace(embedder=parts.embedder.name, vectors=rows.astype("<f4").tobytes()))
+        complete.append(entry._replace(embedder=identity, vectors=rows.astype("<f4").tobytes()))
     return complete
