@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from engrain.domain import checks
 from engrain.domain.records import Record
 
 MOST_ENTRIES = 10_000  # of one call
@@ -93,7 +94,7 @@ def find_turn(entry: Mapping[str, Any]) -> Turn | None:
     inner = entry.get("message")
     message = inner if isinstance(inner, Mapping) else entry
     role, content = message.get("role"), _join_text(message.get("content"))
-    if role not in ("user", "assistant") or not content.strip():
+    if role not in ("user", "assistant") or not checks.clean(content):
         return None
     return Turn(role, content, _parse_time(entry.get("timestamp")))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_framework import ContextProvider, HistoryProvider, Message
 
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, store_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +58,8 @@ class EngrainContextProvider(ContextProvider):
         answered = context.response.messages if context.response is not None else ()
         hooks = self._hooks(session)
         for message in (*context.input_messages, *answered):
-            if message.role in _ROLES and message.text.strip():
-                await self._connection.call(hooks.message, message.text, role=message.role)
+            if message.role in _ROLES:
+                await self._connection.call(store_text, hooks.message, message.text, role=message.role)
 
     def close(self) -> None:
         """Close the memory, if this opened it."""

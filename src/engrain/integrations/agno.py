@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from agno.learn.stores.protocol import LearningStore
 
 from engrain.context.block import ContextBlock
-from engrain.integrations.connection import AgentConnection, describe_memory
+from engrain.integrations.connection import AgentConnection, describe_memory, store_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -74,10 +74,11 @@ class EngrainLearningStore(LearningStore):
         hooks, self._was_updated = self._agent(context).hooks, False
         for message in messages:
             text = message.get_content_string()
-            if message.role in _ROLES and text.strip():
+            if message.role in _ROLES:
                 # A message of history has its id; its text may have been changed since.
                 key = f"agno:{hashlib.sha256(f'{message.id} {text}'.encode(errors='replace')).hexdigest()}"
-                self._was_updated |= hooks.message(text, role=message.role, idempotency_key=key).is_stored
+                receipt = store_text(hooks.message, text, role=message.role, idempotency_key=key)
+                self._was_updated |= receipt is not None and receipt.is_stored
 
     async def aprocess(self, messages: Sequence[Any], **context: Any) -> None:
         """Remember messages as `process` does."""

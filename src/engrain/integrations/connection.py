@@ -1,15 +1,19 @@
 """Connection of an adapter to an agent: of an open memory, or of one that the adapter opens and closes.
 
-Also what an adapter tells a model of a memory.
+Also how it stores the texts of messages, and what it tells a model of a memory.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from engrain import metrics
+from engrain.domain import checks
 from engrain.domain.records import Episode, Fact
+from engrain.errors import InvalidInput
 from engrain.service import Memory
 
 if TYPE_CHECKING:
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from engrain.agent.agent import Agent
     from engrain.aio import AsyncMemory
     from engrain.domain.records import MemoryRecord
+
+_LOG = logging.getLogger(__name__)
 
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
@@ -51,6 +57,21 @@ class AgentConnection:
         """Close the memory, if this opened it."""
         if self._opened is not None:
             self._opened.close()
+
+
+def store_text(verb: Callable[..., _Answer], text: str, **options: Any) -> _Answer | None:
+    """Store the text of one message by a verb; None for a message without text, or one that the memory refuses.
+
+    A refusal is logged and counted: the other messages of a batch are stored, and a run that is over does not fail.
+    """
+    if not checks.clean(text):
+        return None
+    try:
+        return verb(text, **options)
+    except InvalidInput as error:
+        metrics.count("messages_refused")
+        _LOG.warning("message refused", extra={"error": type(error).__name__})  # its message may hold the text
+        return None
 
 
 def state_memory(memory: MemoryRecord) -> str:

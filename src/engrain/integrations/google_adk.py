@@ -13,7 +13,7 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
 from engrain.domain.records import Episode
-from engrain.integrations.connection import AgentConnection, state_memory
+from engrain.integrations.connection import AgentConnection, state_memory, store_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -93,10 +93,10 @@ def _observe(
     agent: Agent, events: Iterable[Event], session: str | None, metadata: Mapping[str, object] | None = None
 ) -> None:
     for event in events:
-        text = _text(event.content)
-        if text.strip() and not event.partial:
-            agent.observe(
-                text,
+        if not event.partial:
+            store_text(
+                agent.observe,
+                _text(event.content),
                 role="user" if event.author == "user" else "assistant",
                 speaker=event.author,
                 session=session,
@@ -108,10 +108,9 @@ def _observe(
 
 def _remember(agent: Agent, memories: Iterable[MemoryEntry], metadata: dict[str, Any]) -> None:
     for memory in memories:
-        text = _text(memory.content)
-        if text.strip():
-            key = None if memory.id is None else f"adk:{memory.id}"
-            agent.remember(text, metadata={**metadata, **memory.custom_metadata}, idempotency_key=key)
+        key = None if memory.id is None else f"adk:{memory.id}"
+        about = {**metadata, **memory.custom_metadata}
+        store_text(agent.remember, _text(memory.content), metadata=about, idempotency_key=key)
 
 
 def _text(content: types.Content | None) -> str:

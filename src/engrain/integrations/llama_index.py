@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.memory import BaseMemoryBlock
 from pydantic import Field, PrivateAttr
 
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, store_text
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatMessage
@@ -52,12 +52,13 @@ class EngrainMemoryBlock(BaseMemoryBlock[str]):
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:
             session, content = message.additional_kwargs.get("session_id"), message.content or ""
-            if message.role in _ROLES and content.strip():
+            if message.role in _ROLES:
                 told = hashlib.sha256(f"{session} {message.role} {content}".encode(errors="replace")).hexdigest()
                 await self._connection.call(
+                    store_text,
                     self._connection.agent.observe,
                     content,
-                    role=str(message.role.value),  # type: ignore[arg-type]  # one of these
+                    role=str(message.role.value),
                     session=session,
                     idempotency_key=f"llama-index:{told}",
                 )

@@ -15,7 +15,7 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from engrain.domain.memories.hooks import fails_open
 from engrain.errors import InvalidInput
-from engrain.integrations.connection import AgentConnection, describe_memory
+from engrain.integrations.connection import AgentConnection, describe_memory, store_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,10 +106,9 @@ class EngrainMemory(AbstractCapability[Any]):
         """Store the prompt and the answer, once for a run."""
         said = {"user": _text(ctx.prompt), "assistant": result.output if isinstance(result.output, str) else ""}
         for role, content in said.items() if self._observe else ():
-            if content.strip():
-                key = None if ctx.run_id is None else f"{ctx.run_id}:{role}"
-                message = self._agent(ctx).hooks.message
-                await self._connection.call(message, content, role=role, idempotency_key=key)  # type: ignore[arg-type]  # a role
+            key = None if ctx.run_id is None else f"{ctx.run_id}:{role}"
+            message = self._agent(ctx).hooks.message
+            await self._connection.call(store_text, message, content, role=role, idempotency_key=key)
         return result
 
     def close(self) -> None:

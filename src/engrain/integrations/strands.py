@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from strands.memory.types import MemoryEntry
 
-from engrain.integrations.connection import AgentConnection, describe_memory
+from engrain.integrations.connection import AgentConnection, describe_memory, store_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,12 +81,11 @@ class EngrainStore:
         stored = []
         for place, message in enumerate(messages):
             text = "\n".join(part["text"] for part in message["content"] if "text" in part)
-            if text.strip():
-                # Numbers begin anew with each run of an agent; of the same place, another text is another message.
-                told = None if numbers is None else f"{self._id} {numbers[place]} {message['role']} {text}"
-                key = None if told is None else f"strands:{hashlib.sha256(told.encode(errors='replace')).hexdigest()}"
-                stored.append(self._connection.agent.observe(text, role=message["role"], idempotency_key=key).id)
-        return stored
+            # Numbers begin anew with each run of an agent; of the same place, another text is another message.
+            told = None if numbers is None else f"{self._id} {numbers[place]} {message['role']} {text}"
+            key = None if told is None else f"strands:{hashlib.sha256(told.encode(errors='replace')).hexdigest()}"
+            stored.append(store_text(self._connection.agent.observe, text, role=message["role"], idempotency_key=key))
+        return [episode.id for episode in stored if episode is not None]
 
 
 def _entry(hit: Hit) -> MemoryEntry:

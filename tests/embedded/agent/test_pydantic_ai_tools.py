@@ -12,6 +12,8 @@ from engrain.errors import MemoryClosed
 from engrain.integrations.pydantic_ai_memory import EngrainMemory
 from tests.support.races import locked
 
+SECRET = "My key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
 
 @pytest.fixture
 def memory(path):
@@ -51,6 +53,15 @@ def test_a_fact_is_told_with_whom_and_what_it_is_about(memory):
     memory.agent().remember("Lisbon", subject="Ana", predicate="lives in", valid_from="2019-05-01")
     _, [found] = run(memory, ("recall", {"query": "Lisbon"}))
     assert found == [{"content": "Ana lives in: Lisbon", "time": "2019-05-01T00:00:00+00:00"}]
+
+
+@pytest.mark.parametrize("refused", ["\0", SECRET])
+def test_a_prompt_that_is_refused_fails_no_run_and_the_answer_is_remembered(path, refused):
+    with Memory.open(path, embedder="none", settings={"privacy": {"secrets": "refuse"}}) as memory:
+        model = FunctionModel(lambda *_: ModelResponse(parts=[TextPart("Done.")]))
+        agent = Agent(model, capabilities=[EngrainMemory(memory)])
+        assert asyncio.run(agent.run(refused)).output == "Done."
+        assert [turn.content for turn in memory.agent().list()] == ["Done."]
 
 
 def test_a_closed_memory_is_a_fault_of_the_host(memory):

@@ -13,6 +13,7 @@ from engrain import AsyncMemory, Memory
 from engrain.integrations.google_adk import EngrainMemoryService
 
 COFFEE = "I like strong coffee in the morning."
+REFUSED = ("\0", "My key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
 
 
 def event(id_, author, *parts, partial=None):
@@ -30,7 +31,7 @@ def session(user, *events, app="app"):
 
 
 async def main(location):
-    with Memory.open(location) as memory:
+    with Memory.open(location, settings={"privacy": {"secrets": "refuse"}}) as memory:
         service = EngrainMemoryService(AsyncMemory(memory), limit=3)
         assert isinstance(service, BaseMemoryService)
 
@@ -61,6 +62,16 @@ async def main(location):
         assert best.timestamp.startswith("2025-10-09T08:53:20.5")
         assert [one.content.parts[0].text for one in await found("tea", "bo")] == ["Bo likes tea."]
         assert await found("tea", "carl") == []
+        kept = ("Before.", *REFUSED, "After.")
+        grown = session("dora", *(event(said, "user", text(said)) for said in kept))
+        for _ in range(2):
+            await service.add_session_to_memory(grown)
+        entries = [MemoryEntry(content=types.Content(parts=[text(said)])) for said in kept]
+        await service.add_memory(app_name="app", user_id="dora", memories=entries)
+        stored = memory.agent("app", user="dora").list().items
+        assert sorted((one.kind, one.content) for one in stored) == [
+            (kind, said) for kind in ("episode", "fact") for said in ("After.", "Before.")
+        ]
         entry = MemoryEntry(
             id="m1", content=types.Content(parts=[text("Ana lives in Porto")]), custom_metadata={"n": 1}
         )

@@ -9,6 +9,7 @@ from engrain import AsyncMemory, Memory
 from engrain.integrations.agent_framework import EngrainContextProvider, EngrainHistoryProvider
 
 COFFEE = "I like strong coffee."
+REFUSED = ("\0", "My key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
 
 
 class Client(BaseChatClient):
@@ -40,6 +41,10 @@ async def check_context(memory):
         ("tuesday", "user", "What coffee do I like?"),
         ("tuesday", "assistant", "Noted."),
     }
+    for said in REFUSED:  # the run goes on
+        await agent.run(said, session=AgentSession(session_id="refused"))
+    stored = memory.agent("a", user="ana").episodes(session="refused").items
+    assert [turn.content for turn in stored] == ["Noted.", "Noted."]
     other = Client()
     bo = EngrainContextProvider(memory, agent="a", user="bo")
     await Agent(other, context_providers=[bo]).run("What coffee do I like?", session=AgentSession(session_id="x"))
@@ -62,7 +67,7 @@ async def check_history(memory):
 
 
 async def main(location):
-    with Memory.open(location) as memory:
+    with Memory.open(location, settings={"privacy": {"secrets": "refuse"}}) as memory:
         await check_context(memory)
         await check_history(memory)
     sys.stdout.write("ok\n")

@@ -8,12 +8,14 @@ from agno.db.in_memory import InMemoryDb
 from agno.learn import LearningMachine
 from agno.learn.stores.protocol import LearningStore
 from agno.models.base import Model
+from agno.models.message import Message
 from agno.models.response import ModelResponse
 
 from engrain import AsyncMemory, Memory
 from engrain.integrations.agno import EngrainLearningStore
 
 COFFEE = "I like strong coffee."
+REFUSED = ("\0", "My key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
 
 
 class Answers(Model):
@@ -73,7 +75,7 @@ def turns(memory, **whose):
 
 
 async def main(location):
-    with Memory.open(location) as memory:
+    with Memory.open(location, settings={"privacy": {"secrets": "refuse"}}) as memory:
         model = Answers("Noted.", "You like it strong.")
         agent, store = made(AsyncMemory(memory), model, user="somebody")
         assert not store.was_updated
@@ -91,6 +93,9 @@ async def main(location):
             ("monday", "user", COFFEE),
             ("tuesday", "user", "What coffee do I like?"),
         }
+        batch = [Message(role="user", content=said) for said in ("Before.", *REFUSED, "After.")]
+        store.process(batch, user_id="dora", session_id="s")
+        assert sorted(turns(memory, user="dora")) == [("s", "user", "After."), ("s", "user", "Before.")]
         store.process([])
         assert not store.was_updated
         other = Answers("I do not know.")

@@ -10,10 +10,11 @@ from engrain import AsyncMemory, Memory
 from engrain.integrations.llama_index import EngrainMemoryBlock
 
 COFFEE = "I like strong coffee in the morning."
+REFUSED = ("\0", "My key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
 
 
 async def main(location):
-    with Memory.open(location) as memory:
+    with Memory.open(location, settings={"privacy": {"secrets": "refuse"}}) as memory:
         block = EngrainMemoryBlock(memory=AsyncMemory(memory), agent="a", user="ana", priority=1)
         chat = ChatMemory.from_defaults(
             session_id="monday",
@@ -34,6 +35,10 @@ async def main(location):
         await block.aput([ChatMessage(role="user", content=COFFEE)], session_id="monday")
         await block.aput([ChatMessage(role="tool", content="x"), ChatMessage(role="user", content=" ")])
         assert len(memory.agent("a", user="ana").episodes(session="monday").items) == len(turns)
+        batch = [ChatMessage(role="user", content=said) for said in ("Before.", *REFUSED, "After.")]
+        await EngrainMemoryBlock(memory=memory, agent="refused").aput(batch, session_id="s")
+        stored = memory.agent("refused").episodes(session="s").items
+        assert sorted(turn.content for turn in stored) == ["After.", "Before."]
         asked = [ChatMessage(role="user", content="What does she drink in the morning?")]
         told = await block.aget(asked, session_id="monday")
         assert COFFEE in told

@@ -18,6 +18,7 @@ ITEMS = (
     {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a": "b\\u0000"}'},
     {"type": "function_call_output", "call_id": "c", "output": "O'Brien'; DROP TABLE x; --\n "},
     {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "AAA="},
+    {"role": "user", "content": "My key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"},  # in the session, not remembered
 )
 
 
@@ -60,7 +61,7 @@ async def run(memory):
 
 
 async def main(location):
-    with Memory.open(location, embedder="none") as memory:
+    with Memory.open(location, embedder="none", settings={"privacy": {"secrets": "refuse"}}) as memory:
         for number, one in enumerate((memory, AsyncMemory(memory))):
             ours = EngrainSession("s", one, agent=f"agent {number}")
             assert isinstance(ours, Session)

@@ -9,13 +9,15 @@ from strands.memory.types import AddMessagesContext
 from engrain import AsyncMemory, Memory
 from engrain.integrations.strands import EngrainStore
 
+REFUSED = ("\0", "My key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
+
 
 def message(role, *texts):
     return {"role": role, "content": [{"text": text} for text in texts]}
 
 
 async def main(location):
-    with Memory.open(location) as memory:
+    with Memory.open(location, settings={"privacy": {"secrets": "refuse"}}) as memory:
         store = EngrainStore(AsyncMemory(memory), agent="a", session="monday", extraction=True)
         manager = MemoryManager(stores=[store, EngrainStore(memory, agent="b", name="other", writable=False)])
         call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}]}
@@ -29,6 +31,9 @@ async def main(location):
         assert len(turns) == 2
         await store.add_messages([message("user", "Noted.")])
         assert len(agent.episodes(session="monday").items) == 3
+        batch = [message("user", said) for said in ("Before.", *REFUSED, "After.")]
+        ids = await store.add_messages(batch, AddMessagesContext(sequence_numbers=[4, 5, 6, 7]))
+        assert [agent.get(id_).content for id_ in ids] == ["Before.", "After."]
         await manager.add("Ana lives in Porto", {"metadata": {"by": "test"}})
         memory.flush()
         found = await manager.search("Where does Ana live?")

@@ -94,15 +94,18 @@ def test_a_batch_is_all_or_nothing(chat):
     assert list(chat.sessions()) == []
 
 
-def test_a_turn_that_is_refused_keeps_the_whole_batch_out(location):
+def test_a_turn_that_is_refused_is_an_entry_that_is_not_remembered(location, caplog):
     with Memory.open(location, embedder="none", settings={"privacy": {"secrets": "refuse"}}) as memory:
         chat = memory.agent("aide", session="s").log("chat")
         secret = {"role": "user", "content": "push with ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"}
-        with pytest.raises(InvalidInput, match="secret"):
-            chat.append([HI, secret], remember=True)
-        assert (chat.read(), memory.agent("aide").list().items) == ([], ())
-        chat.append([HI, secret])
-        assert entries(chat) == [HI, secret]
+        empty = {"role": "user", "content": "\0 "}
+        appended = chat.append([secret, HI, empty, ANSWER], remember=True)
+        assert entries(chat) == [secret, HI, empty, ANSWER]
+        assert [memory.agent("aide").get(id_).content for id_ in appended.episode_ids] == [
+            HI["content"].strip(),
+            "Nice name",
+        ]
+    assert [(record.message, record.error) for record in caplog.records] == [("turn not remembered", "InvalidInput")]
 
 
 def test_an_entry_whose_id_is_there_is_skipped(chat):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
+from engrain import metrics
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.view import View
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller, Episode, MemoryRecord
     from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import exact_words, words
+
+_LOG = logging.getLogger(__name__)
 
 _MOST_READ = 2**31
 _LIST = "log.sessions"
@@ -78,11 +82,12 @@ class Log(View):
 
         An entry whose value of `id_field` the session has already is skipped; one without a name there is always added.
         With `remember` the messages of a user or assistant among the new ones are remembered as episodes of the
-        session in the same transaction: those with `role` and `content`, in the entry or in its `message`.
+        session in the same transaction: those with `role` and `content`, in the entry or in its `message`. One that is
+        refused, such as a text with a secret, stays an entry alone.
 
         Raises:
             InvalidInput: no list of JSON objects, one that is deeper than 100 levels or longer than 10 MB, more than
-                10,000, no session, or a turn that cannot be remembered; nothing was written.
+                10,000, or no session; nothing was written.
         """
         parts, caller, address = self._parts(), self._caller, self._address(log, session, subkey)
         objects = checks.json_objects(entries, name="entries", most=MOST_ENTRIES)
@@ -193,11 +198,15 @@ def _find_key(entry: Mapping[str, Any], field: str | None) -> str | None:
 def _make_episodes(
     parts: Parts, caller: Caller, address: LogAddress, entries: Sequence[Mapping[str, Any]], *, at: datetime
 ) -> dict[int, Episode]:
-    """Return the episodes of the turns among entries, by index."""
-    turns = {index: turn for index, entry in enumerate(entries) if (turn := find_turn(entry)) is not None}
-    return {
-        index: new_episode(
-            parts, caller, at=at, content=turn.content, role=turn.role, session=address.session, event_time=turn.time
-        )
-        for index, turn in turns.items()
-    }
+    """Return the episodes of the turns among entries, by index; one that is refused is logged and left out."""
+    episodes = {}
+    for index, entry in enumerate(entries):
+        turn = find_turn(entry)
+        if turn is not None:
+            told: dict[str, Any] = {"content": turn.content, "role": turn.role, "event_time": turn.time}
+            try:
+                episodes[index] = new_episode(parts, caller, at=at, session=address.session, **told)
+            except InvalidInput as error:
+                metrics.count("messages_refused")
+                _LOG.warning("turn not remembered", extra={"error": type(error).__name__})
+    return episodes
