@@ -5,8 +5,8 @@ https://github.com/crewAIInc/crewAI, `crewai.Memory`.
 
 from __future__ import annotations
 
+import threading
 import time
-import uuid
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +45,8 @@ class EngrainMemory(CrewMemory):
     """A memory of CrewAI: `Crew(..., memory=EngrainMemory("agent.db"))`.
 
     A search goes by words and meaning; `recency_weight`, `semantic_weight` and `importance_weight` weigh as in CrewAI.
-    The same text in the same scope is one record. `llm` is asked for nothing but the statements of a task's result, and
-    where none is given, the result is stored as it is.
+    The same text in the same scope is one record: remembered again, it keeps its age and what is not given anew. `llm`
+    is asked for nothing but the statements of a task's result, and where none is given, the result is stored as it is.
     """
 
     _connection: AgentConnection = PrivateAttr()
@@ -126,28 +126,22 @@ class EngrainMemory(CrewMemory):
         told: dict[str, Any] = {"value": "\n".join(contents), "metadata": metadata or {}, **_SOURCE}
         crewai_event_bus.emit(self, MemorySaveStartedEvent(**told))
         started = time.perf_counter()
+        given = {"categories": categories, "metadata": metadata, "importance": importance}
+        about = {name: value for name, value in given.items() if value is not None}
         path = join_scope_paths(self.root_scope if root_scope is None else root_scope, scope)
         try:
-            records = [
-                MemoryRecord(
-                    id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{path}\n{source}\n{private}\n{content}")),
-                    content=content,
-                    scope=path,
-                    categories=categories or [],
-                    metadata=metadata or {},
-                    importance=self.default_importance if importance is None else importance,
-                    source=source,
-                    private=private,
-                )
-                for content in contents
-            ]
-            self._storage.save(records)
+            with self._storage.lock:
+                records = {
+                    content: self._make_record(content, path, about, source=source, private=private)
+                    for content in contents
+                }
+                self._storage.save(list(records.values()))
         except Exception as error:
             crewai_event_bus.emit(self, MemorySaveFailedEvent(error=str(error), **told))
             raise
         took = (time.perf_counter() - started) * 1_000
         crewai_event_bus.emit(self, MemorySaveCompletedEvent(agent_role=agent_role, save_time_ms=took, **told))
-        return records
+        return [records[content] for content in contents]
 
     def extract_memories(self, content: str) -> list[str]:
         """Return the statements that `llm` finds in a text; without one that was given, the text."""
@@ -165,6 +159,16 @@ class EngrainMemory(CrewMemory):
         """Embedder of records: none, as items are indexed when they are put."""
         return lambda _: []
 
+    def _make_record(
+        self, content: str, scope: str, about: Mapping[str, Any], *, source: str | None, private: bool
+    ) -> MemoryRecord:
+        """Return the record of a text with what is given about it: the one that is there, or a new one."""
+        found = self._storage.find_equal(content, scope, source=source, private=private)
+        if found is not None:
+            return found.model_copy(update=about)
+        told = {"importance": self.default_importance, **about}
+        return MemoryRecord(content=content, scope=scope, source=source, private=private, **told)
+
     def _match(self, record: MemoryRecord, score: float) -> MemoryMatch:
         weighted, reasons = compute_composite_score(record, score, self._config)
         return MemoryMatch(record=record, score=weighted, match_reasons=reasons)
@@ -175,6 +179,7 @@ class _RecordStore:
 
     def __init__(self, connection: AgentConnection) -> None:
         self._items = connection.agent.store
+        self.lock = threading.Lock()  # so that the same text, stored by two threads at once, is one record
 
     def __deepcopy__(self, _: object) -> _RecordStore:
         """Return the same store: copies of a crew share its memory."""
@@ -186,6 +191,12 @@ class _RecordStore:
             return []
         found = self._items.search(query, namespace=_namespace(scope), limit=_PAGE)
         return [(MemoryRecord.model_validate(item.value), item.score or 0.0) for item in found]
+
+    def find_equal(self, content: str, scope: str, *, source: str | None, private: bool) -> MemoryRecord | None:
+        """Return the record of a scope, without those below, that has a text and is as private; None without one."""
+        same = {"content": content, "source": source, "private": private}
+        found = self._records(scope, same)
+        return next((record for record in found if _namespace(record.scope) == _namespace(scope)), None)
 
     def save(self, records: Sequence[MemoryRecord]) -> None:
         self._write(_put(record) for record in records)

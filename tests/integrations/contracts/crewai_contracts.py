@@ -43,7 +43,7 @@ def check_records(memory):
     assert crew.info("/people/ana").child_scopes == ["/people/ana/work"]
     assert crew.list_categories() == {"taste": 1}
     assert "/people (2 records)" in crew.tree()
-    assert [record.id for record in crew.list_records("/people/ana", limit=1)] == [stored.id]
+    assert [record.id for record in crew.list_records("/people/ana", limit=1)] == [tram.id]
     moved = crew.update(tram.id, content="Ana walks to work.", scope="/people/ana")
     assert moved.created_at == tram.created_at
     assert [record.content for record in crew.list_records("/people/ana/work")] == []
@@ -56,6 +56,28 @@ def check_records(memory):
     assert [record.id for record in crew.list_records()] == [stored.id]
     assert EngrainMemory(memory, agent="records", user="bo").list_records() == []
     assert EngrainMemory(memory, agent="records", user="ana", read_only=True).remember("x") is None
+
+
+def check_corrections(memory):
+    """A text that is remembered again is no other record, and one that was corrected is not undone by it."""
+    crew = EngrainMemory(memory, agent="corrections")
+    jazz = crew.remember("Ana likes jazz", "/p", categories=["taste"], metadata={"n": 1}, importance=0.9)
+    again = crew.remember("Ana likes jazz", "/p")
+    assert again == jazz
+    changed = crew.remember("Ana likes jazz", "/p", categories=["music"])
+    assert (changed.id, changed.categories, changed.metadata) == (jazz.id, ["music"], {"n": 1})
+    assert (changed.importance, changed.created_at) == (0.9, jazz.created_at)
+    crew.update(jazz.id, content="Ana now hates jazz")
+    crew.remember("Ana likes jazz", "/p")
+    assert {record.content for record in crew.list_records("/p")} == {"Ana likes jazz", "Ana now hates jazz"}
+    tea = crew.remember("Ana likes tea", "/p")
+    crew.update(tea.id, scope="/q")
+    told = crew.remember_many(["Ana likes tea", "Ana likes tea"], "/p")
+    assert told[0] == told[1]
+    assert [record.scope for record in crew.list_records() if record.id == tea.id] == ["/q"]
+    below = crew.remember("Ana likes tea", "/")
+    private = crew.remember("Ana likes tea", "/p", source="tracker", private=True)
+    assert len({told[0].id, below.id, private.id}) == 3
 
 
 def check_views(memory):
@@ -96,6 +118,7 @@ def check_crew(memory):
 def main(location):
     with Memory.open(location) as memory:
         check_records(memory)
+        check_corrections(memory)
         check_views(memory)
         check_crew(memory)
         assert memory.agent("crew").store.search(namespace=["crewai"])
