@@ -88,8 +88,8 @@ def digest_log(address: LogAddress, entries: int) -> str:
 def find_turn(entry: Mapping[str, Any]) -> Turn | None:
     """Return the turn that an entry is; None where it is no message of a user or assistant, or has no text.
 
-    A message has a `role` and a `content`, in the entry or in its `message`; the content is a text, or a list with
-    parts of type text, input_text or output_text. Its time is the `timestamp` of the entry, ISO 8601.
+    A message has a `role` and a `content`, in the entry or in its `message`; the content is a text, or a list of
+    texts and of parts of type text, input_text or output_text. Its time is the `timestamp` of the entry, ISO 8601.
     """
     inner = entry.get("message")
     message = inner if isinstance(inner, Mapping) else entry
@@ -103,7 +103,9 @@ def _join_text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list | tuple) else ()
-    texts = (part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") in _TEXT_PARTS)
+    texts = (
+        part.get("text") if isinstance(part, Mapping) and part.get("type") in _TEXT_PARTS else part for part in parts
+    )
     return "\n".join(text for text in texts if isinstance(text, str))
 
 

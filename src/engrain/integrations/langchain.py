@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.documents import Document
-from langchain_core.messages import message_to_dict, messages_from_dict
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, message_to_dict, messages_from_dict
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from engrain.service import Memory
 
 _LOG = "langchain"
-_ROLES = {"human": "user", "ai": "assistant"}  # of messages that are remembered
 
 
 class EngrainRetriever(BaseRetriever):
@@ -119,9 +118,22 @@ class EngrainChatMessageHistory(BaseChatMessageHistory):
 
 def _entry(message: BaseMessage) -> dict[str, Any]:
     """Return the entry of a message: as LangChain writes it, and as a turn of a conversation."""
-    role = _ROLES.get(message.type)
-    turn = {} if role is None else {"role": role, "content": message.content}
+    role = _role(message)
+    turn = {} if role is None else {"role": role, "content": str(message.text)}
     return {"of": message_to_dict(message), **turn}
+
+
+def _role(message: BaseMessage) -> str | None:
+    """Return the role of a message as a turn, whole or in chunks; None of a tool's or a system's."""
+    match message:
+        case HumanMessage():
+            return "user"
+        case AIMessage():
+            return "assistant"
+        case ChatMessage():
+            return str(message.role)
+        case _:
+            return None
 
 
 def _document(hit: Hit) -> Document:

@@ -7,7 +7,15 @@ import sys
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    ChatMessage,
+    HumanMessage,
+    HumanMessageChunk,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_tests.integration_tests import RetrieversIntegrationTests
@@ -70,6 +78,18 @@ def check_history(memory):
     assert (other.messages, len(history.messages)) == ([], 5)
     turns = memory.agent("history").episodes(session="monday").items
     assert sorted(turn.content for turn in turns) == ["I like strong coffee.", "Noted."]
+    said = {
+        "I drink": HumanMessageChunk("I drink"),
+        "Noted in pieces": AIMessageChunk("Noted ") + AIMessageChunk("in pieces"),
+        "By its role": ChatMessage("By its role", role="user"),
+        "A list of texts": HumanMessage(["A list ", {"type": "text", "text": "of texts"}]),
+    }
+    streamed = EngrainChatMessageHistory("streamed", memory, agent="history")
+    streamed.add_messages([*said.values(), ChatMessage("Be brief", role="developer")])
+    assert streamed.messages[:4] == [*said.values()]
+    turns = memory.agent("history").episodes(session="streamed").items
+    assert {turn.content for turn in turns} == said.keys()
+    assert [turn.content for turn in turns if turn.role == "assistant"] == ["Noted in pieces"]
     chain = RunnableWithMessageHistory(
         RunnableLambda(lambda messages: AIMessage(f"{len(messages)} messages")),
         lambda session_id: EngrainChatMessageHistory(session_id, memory, agent="chain"),

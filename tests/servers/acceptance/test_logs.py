@@ -17,6 +17,7 @@ from tests.support.clock import NOON, Clock
 
 HI = {"role": "user", "content": "  My dog is called Rex\n", "uuid": "u1"}
 ANSWER = {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "Nice name"}]}}
+LISTED = {"role": "user", "content": ["He barks", 7, {"type": "text", "text": "at night"}]}
 CALL = {"type": "function_call", "arguments": '{"a": 1}', "call_id": "c"}
 TEXT = st.text(st.characters(exclude_categories=()), max_size=6)
 JSON = st.recursive(
@@ -221,6 +222,8 @@ def test_turns_are_remembered_as_episodes_in_the_same_act(agent, chat):
     assert chat.append([HI], id_field="uuid", remember=True).episode_ids == ()
     nothing = [{"role": "user", "content": " "}, {"role": "system", "content": "x"}, {"role": "user", "content": [7]}]
     assert chat.append([*nothing, {"message": "x"}], remember=True).episode_ids == ()
+    [listed] = chat.append([LISTED], remember=True).episode_ids
+    assert agent.get(listed).content == "He barks\nat night"
     chat.delete()
     assert agent.get(turns[0].id) is not None
     assert agent.episodes(session="other").items == ()
