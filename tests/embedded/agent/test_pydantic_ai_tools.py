@@ -64,6 +64,23 @@ def test_a_prompt_that_is_refused_fails_no_run_and_the_answer_is_remembered(path
         assert [turn.content for turn in memory.agent().list()] == ["Done."]
 
 
+def test_nothing_is_looked_up_or_stored_where_the_user_of_a_run_is_not_told(memory, caplog):
+    memory.agent().observe("Rex was walked this morning.")
+    calls = [ToolCallPart("recall", {"query": "Rex"}), ToolCallPart("remember", {"content": "Rex barks"})]
+    seen = []
+
+    def answer(messages, info):
+        seen.append((info.instructions, [part.content for part in messages[-1].parts]))
+        return ModelResponse(parts=[calls.pop(0) if calls else TextPart("Done.")])
+
+    agent = Agent(FunctionModel(answer), deps_type=str, capabilities=[EngrainMemory(memory, user=lambda run: run.deps)])
+    assert asyncio.run(agent.run("Who is Rex?", deps=None)).output == "Done."
+    refusal = "Nothing is remembered here: this conversation has no user."
+    assert seen == [(None, ["Who is Rex?"]), (None, [refusal]), (None, [refusal])]
+    assert [one.content for one in memory.agent().list()] == ["Rex was walked this morning."]
+    assert [record.message for record in caplog.records] == ["a run without a user: nothing is looked up or stored"]
+
+
 def test_a_closed_memory_is_a_fault_of_the_host(memory):
     memory.close()
     with pytest.raises(MemoryClosed):

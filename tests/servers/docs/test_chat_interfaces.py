@@ -47,6 +47,42 @@ def test_the_filter_stores_a_conversation_once_and_begins_the_next_with_it(hook)
     assert asyncio.run(hook.inlet(asked("What coffee do I like?"), __user__=BO)) == asked("What coffee do I like?")
 
 
+def test_an_edited_turn_is_stored_and_the_texts_of_a_list_are_joined(hook):
+    def known(query):
+        body = asyncio.run(hook.inlet({"messages": [{"role": "user", "content": query}]}, __user__=ANA))
+        return body["messages"][0]["content"]
+
+    bike = [{"type": "text", "text": "My bike is"}, {"type": "image_url"}, {"type": "text", "text": "a blue Gazelle"}]
+    for content in ("My bike is a red Gazelle", bike):
+        turns = [{"id": "b1", "role": "user", "content": content}, {"id": "b2", "role": "assistant"}]
+        asyncio.run(hook.outlet({"chat_id": "bikes", "messages": turns}, __user__=ANA))
+    assert "red Gazelle" in known("Which Gazelle?")
+    assert "My bike is a blue Gazelle" in known([{"type": "text", "text": "Which Gazelle?"}])
+
+
+def test_names_of_any_script_are_sent(hook, capsys):
+    dora, chat, cake = {"id": "\u30c9\u30e9"}, "\u6708\u66dc\u65e5", "I bake a plum cake."
+    asyncio.run(hook.outlet({"chat_id": chat, "messages": [{"id": "1", "role": "user", "content": cake}]}, dora))
+    body = asyncio.run(hook.inlet(asked("Which cake?"), __user__=dora, __metadata__={"chat_id": chat + "2"}))
+    assert cake in body["messages"][0]["content"]
+    assert capsys.readouterr().out == ""
+
+
+def test_a_chat_without_a_user_stores_nothing_that_all_would_see(hook, capsys):
+    said = "The vault is opened with 9321."
+    asyncio.run(hook.outlet({"chat_id": "n", "messages": [{"id": "n", "role": "user", "content": said}]}))
+    assert "a chat without a user" in capsys.readouterr().out
+    assert asyncio.run(hook.inlet(asked("What opens the vault?"), __user__=BO)) == asked("What opens the vault?")
+
+
+@pytest.mark.parametrize(("url", "chat"), [("memory.example", "monday"), (None, "a\nb")])
+def test_a_wrong_address_or_a_chat_that_no_header_can_name_fails_no_chat(hook, capsys, url, chat):
+    hook.valves.url = url or hook.valves.url
+    body = asyncio.run(hook.inlet(asked("Coffee?"), __user__=ANA, __metadata__={"chat_id": chat}))
+    assert body == asked("Coffee?")
+    assert "engrain: " in capsys.readouterr().out
+
+
 def test_a_memory_out_of_reach_fails_no_chat(hook, capsys):
     hook.valves.key = "ek_wrong"
     assert asyncio.run(hook.inlet(asked("Coffee?"), __user__=ANA)) == asked("Coffee?")
