@@ -19,11 +19,20 @@ if TYPE_CHECKING:
 _ROLES = ("user", "assistant")  # of messages that are remembered
 
 
+class _BlockText(str):
+    """Text of a context block, with the question that it answers: one memory block serves several sessions at once."""
+
+    __slots__ = ("question", "tokens")
+    question: str
+    tokens: int
+
+
 class EngrainMemoryBlock(BaseMemoryBlock[str]):
     """A long-term memory: `Memory.from_defaults(memory_blocks=[EngrainMemoryBlock(memory="agent.db")])`.
 
     Gives a context block for the last message of the user within `budget_tokens`, and a smaller one where the memory
-    asks for less. A message that is put again adds nothing.
+    asks for less. A message that is put again adds nothing, as LlamaIndex names none: of equal ones in a session the
+    first stays.
     """
 
     name: str = "engrain"
@@ -32,8 +41,6 @@ class EngrainMemoryBlock(BaseMemoryBlock[str]):
     user: str | None = None
     budget_tokens: int = 800
     _connection: AgentConnection = PrivateAttr()
-    _asked: str = PrivateAttr(default="")
-    _tokens: int = PrivateAttr(default=0)  # of the block that was given last
 
     def model_post_init(self, context: Any, /) -> None:
         """Use an open memory, or open the one at a location, which `close` closes then."""
@@ -46,8 +53,7 @@ class EngrainMemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         said = [message.content or "" for message in messages or () if message.role == "user"]
-        self._asked = said[-1] if said else ""
-        return await self._load(self.budget_tokens)
+        return await self._load(said[-1] if said else "", self.budget_tokens)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:
@@ -64,14 +70,16 @@ class EngrainMemoryBlock(BaseMemoryBlock[str]):
                 )
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Give a context block that is smaller by so many tokens; None for nothing."""
-        left = self._tokens - tokens_to_truncate
-        return await self._load(left) or None if content and left > 0 else None
+        """Give the context block of the same question that is smaller by so many tokens; None for nothing."""
+        if not isinstance(content, _BlockText) or (left := content.tokens - tokens_to_truncate) <= 0:
+            return None
+        return await self._load(content.question, left) or None
 
-    async def _load(self, budget_tokens: int) -> str:
-        if not self._asked.strip():
+    async def _load(self, question: str, budget_tokens: int) -> str:
+        if not question.strip():
             return ""
         context = self._connection.agent.context
-        block = await self._connection.call(context, self._asked, budget_tokens=budget_tokens)
-        self._tokens = block.tokens
-        return block.text
+        block = await self._connection.call(context, question, budget_tokens=budget_tokens)
+        text = _BlockText(block.text)
+        text.question, text.tokens = question, block.tokens
+        return text

@@ -46,6 +46,15 @@ async def main(location):
         smaller = await block.atruncate(told, 10)
         assert smaller is None or count(smaller) <= count(told) - 10
         assert await block.atruncate(told, 100_000) is None
+        ferry = "When does the ferry to the blue harbour leave?"
+        memory.agent("two").observe("The ferry to the blue harbour leaves on Friday.")
+        memory.agent("two").observe("The dentist is Doctor Jansen in Oak Street.")
+        two = EngrainMemoryBlock(memory=memory, agent="two")
+        first = await two.aget([ChatMessage(role="user", content=ferry)], session_id="one")
+        await two.aget([ChatMessage(role="user", content="Who is the dentist?")], session_id="other")
+        smaller = await two.atruncate(first, 5)
+        assert "ferry" in smaller
+        assert "dentist" not in smaller
         assert await block.aget([], session_id="monday") == ""
         other = EngrainMemoryBlock(memory=memory, agent="a", user="bo")
         assert COFFEE not in await other.aget(asked)
