@@ -67,6 +67,7 @@ class MemoryFiles:
         parts = _split(command.path)
         if not parts or self._list(parts):
             raise ToolError(f"File {command.path} already exists")
+        self._check_folders(command.path, parts)
         try:
             self._put(parts, command.file_text, expected_version=0)
         except VersionConflict as error:
@@ -129,6 +130,9 @@ class MemoryFiles:
             raise ToolError("Cannot rename the /memories directory itself")
         if not new or self._find(new) is not None or self._list(new):
             raise ToolError(f"The destination {command.new_path} already exists")
+        if new != old and new[: len(old)] == old:
+            raise ToolError(f"The destination {command.new_path} lies in {command.old_path}")
+        self._check_folders(command.new_path, new)
         if not self._move(old, new):
             raise ToolError(f"The path {command.old_path} does not exist")
         return f"Successfully renamed {command.old_path} to {command.new_path}"
@@ -137,6 +141,16 @@ class MemoryFiles:
         """Delete all files."""
         self._move([], None)
         return "All memory cleared"
+
+    def _check_folders(self, path: str, parts: Sequence[str]) -> None:
+        """Check that no folder of a path is a file.
+
+        Raises:
+            ToolError: one is.
+        """
+        for depth in range(1, len(parts)):
+            if self._find(parts[:depth]) is not None:
+                raise ToolError(f"The path {path} lies in a file: /{_ROOT}/{'/'.join(parts[:depth])}")
 
     def _find(self, parts: Sequence[str]) -> StoredItem | None:
         if not parts:

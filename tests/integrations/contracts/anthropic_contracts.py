@@ -98,6 +98,33 @@ def check_own(memory):
     )
 
 
+def check_names(memory):
+    """A name is a file or a folder, and nothing is moved into itself."""
+    tool = EngrainMemoryTool(memory, agent="names")
+
+    def create(path):
+        return {"command": "create", "path": path, "file_text": path}
+
+    def rename(old, new):
+        return {"command": "rename", "old_path": old, "new_path": new}
+
+    for path in ("/memories/ana", "/memories/d/e/f.md"):
+        tool.call(create(path))
+    in_file, in_itself = "lies in a file: /memories/ana", "The destination /memories/d/inner lies in /memories/d"
+    for asked, why in (
+        (create("/memories/ana/pin.md"), in_file),
+        (create("/memories/ana/a/b.md"), in_file),
+        (rename("/memories/d", "/memories/ana/q"), in_file),
+        (rename("/memories/d", "/memories/d/inner"), in_itself),
+        (rename("/memories/ana", "/memories/ana/q"), "lies in /memories/ana"),
+    ):
+        assert why in answer(tool.call, asked), asked
+    assert tool.call(rename("/memories/d/e/f.md", "/memories/d/f.md")).startswith("Success")
+    assert tool.call(rename("/memories/ana", "/memories/d/ana")).startswith("Success")
+    paths = [line.split("\t")[1] for line in tool.call({"command": "view", "path": "/memories"}).split("\n")[1:]]
+    assert paths == ["/memories", "/memories/d/", "/memories/d/ana", "/memories/d/f.md"]
+
+
 def main(location):
     with Memory.open(location, embedder="none") as memory:
         tool = EngrainMemoryTool(memory, agent="sync")
@@ -105,6 +132,7 @@ def main(location):
         awaited = AsyncEngrainMemoryTool(AsyncMemory(memory), agent="async")
         assert compare(awaited, lambda tool, asked: asyncio.run(tool.call(asked)), random.Random(2), 30) > 30
         check_own(memory)
+        check_names(memory)
     sys.stdout.write("ok\n")
 
 
