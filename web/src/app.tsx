@@ -119,7 +119,8 @@ function SignIn({ problem, signIn }: { problem: string | null; signIn: (secret: 
 function Frame({ children }: { children: ComponentChildren }): VNode {
   const place = usePlace();
   const main = useRef<HTMLElement>(null);
-  const [notice, setNotice] = useState<Notice | null>(null);
+  const [shown, setShown] = useState<{ turn: number; notice: Notice | null }>({ turn: 0, notice: null });
+  const notify = useCallback((notice: Notice | null): void => setShown(({ turn }) => ({ turn: turn + 1, notice })), []);
   const views = useViews();
   const view = views.find((candidate) => candidate.name === place.view);
   const title = place.view === "memory" ? "Memory" : (view?.title ?? "Not found");
@@ -141,8 +142,8 @@ function Frame({ children }: { children: ComponentChildren }): VNode {
         {children}
       </header>
       <main ref={main} tabIndex={-1}>
-        {notice !== null && <NoticeBar notice={notice} close={() => setNotice(null)} />}
-        <NoticeContext.Provider value={setNotice}>
+        {shown.notice !== null && <NoticeBar key={shown.turn} notice={shown.notice} close={() => notify(null)} />}
+        <NoticeContext.Provider value={notify}>
         <Fence key={`${place.view}/${place.id ?? ""}`}>{Shown === undefined ? <p>There is no view of this name. <a href={address("search")}>Search</a></p> : <Shown place={place} />}</Fence>
         </NoticeContext.Provider>
       </main>

@@ -62,6 +62,21 @@ for (const [kind, path, body] of [["rule", "/v1/rules", { content: "Ask before y
   });
 }
 
+test("an act after an undo says what it did, and can be undone itself", async () => {
+  const { id } = await ask("POST", "/v1/facts", { content: "almonds", subject: "Ana", predicate: "cannot eat" });
+  const page = await open(`#/memory/${id}`, { expects: [/404/] }); // the browser's own note that it is gone
+  for (const turn of [1, 2]) {
+    await (await act(page, "Forget", "leaves every search")).getByRole("button", { name: "Forget" }).click();
+    await page.getByText("Forgotten.").waitFor();
+    const before = page.url();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.waitForFunction((before) => location.href !== before, before);
+    await page.getByText("Undone.").waitFor();
+  }
+  await (await act(page, "Erase", "cannot be undone")).getByRole("button", { name: "Erase" }).click();
+  await page.getByText("Erased 1 memory.").waitFor();
+});
+
 test("erasing names what was derived, takes it along, and leaves an event", async () => {
   const turn = await ask("POST", "/v1/episodes", { content: "My code is swordfish." });
   const fact = await ask("POST", "/v1/facts", { content: "swordfish", subject: "safe", predicate: "code", source_episode_id: turn.id });
