@@ -172,6 +172,16 @@ def test_a_repeat_with_the_same_key_stores_nothing_and_another_body_is_refused(c
     )
 
 
+def test_a_key_of_any_letters_is_the_same_over_http_and_in_the_library(client, memory):
+    key = "é" * 300
+    over_http = client.post("/v1/facts", json=FACT, headers={"Idempotency-Key": key.encode()}).json()
+    assert memory.agent().remember(**FACT, idempotency_key=key).id == over_http["id"]
+    assert memory.agent().stats().facts.active == 1
+    refused = client.post("/v1/facts", json=FACT, headers={"Idempotency-Key": b"\xff\xfe"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+    assert "header Idempotency-Key is not UTF-8" in refused.json()["detail"]
+
+
 def test_what_is_known_already_is_not_sent_again(client):
     fact = client.post("/v1/facts", json=FACT)
     place = fact.headers["Location"]

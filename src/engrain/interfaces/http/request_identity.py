@@ -155,10 +155,16 @@ def _user(grant: Grant, user: str | None, also: str | None) -> str | None:
 
 
 def _header(request: Request, header: str) -> str | None:
-    """Return a header as text: names are UTF-8, which HTTP transports byte by byte."""
     value = request.headers.get(header)
-    if value is None:
-        return None
+    return None if value is None else decode_header(value, header=header)
+
+
+def decode_header(value: str, *, header: str) -> str:
+    """Return the text of a header, whose UTF-8 HTTP transports byte by byte.
+
+    Raises:
+        InvalidInput: it is no UTF-8.
+    """
     try:
         return value.encode("latin-1").decode()
     except UnicodeDecodeError as error:

@@ -3,13 +3,14 @@
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from pydantic import AfterValidator
 from starlette.concurrency import run_in_threadpool
 
 from engrain.agent.agent import Agent
@@ -19,7 +20,14 @@ from engrain.errors import Forbidden, InvalidInput, NotFound
 from engrain.interfaces.http import answers, files
 from engrain.interfaces.http.openapi.schemas import answer_type, reference, summary_of
 from engrain.interfaces.http.problems import Refused
-from engrain.interfaces.http.request_identity import USER, AdmittedCaller, Identified, RequestIdentity, identify
+from engrain.interfaces.http.request_identity import (
+    USER,
+    AdmittedCaller,
+    Identified,
+    RequestIdentity,
+    decode_header,
+    identify,
+)
 from engrain.interfaces.json_arguments import body_of, described, field_type
 from engrain.service import Memory
 from engrain.verbs.signatures import Parameter, Signature, signatures
@@ -213,8 +221,9 @@ def _declared(parameter: Parameter, kind: Callable[..., Any]) -> inspect.Paramet
 
 def _header(name: str, alias: str, word: Word) -> inspect.Parameter:
     least = {"minLength": 1} if alias == IDEMPOTENCY_KEY else None
+    text = Annotated[str, AfterValidator(partial(decode_header, header=alias))]
     return _keyword(
-        name, Annotated[str | None, Header(alias=alias, description=word.sentence, json_schema_extra=least)], None
+        name, Annotated[text | None, Header(alias=alias, description=word.sentence, json_schema_extra=least)], None
     )
 
 
