@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from engrain.domain import events
 from engrain.domain.entities.registry import merged_into
-from engrain.domain.filters import TimePosition
+from engrain.domain.filters import TimePosition, is_hidden
 from engrain.domain.ids import IdSource
 from engrain.domain.memories import decay
 from engrain.domain.memories.decay import Standing
@@ -149,7 +149,7 @@ class ReferenceRecords:
     def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         for entry in self._entries.named(act.caller, [id_]):
             before = entry.memory
-            if entry.gone or not before.is_active(act.at):
+            if is_hidden(before) or (isinstance(before, Fact) and before.validity != "active"):
                 return before
             self._entries.flush_index(self._entries.unflushed())
             entry.memory = _forgotten(before, act.at)
@@ -452,6 +452,8 @@ class ReferenceRecords:
 
 def _forgotten(memory: MemoryRecord, at: datetime) -> MemoryRecord:
     metadata = {**memory.metadata, "hidden": True}
+    if not memory.is_active(at):  # it keeps the time of its end
+        at = (memory.expires_at if isinstance(memory, Episode) else memory.invalidated_at) or at
     match memory:
         case Episode():
             return replace(memory, metadata=metadata, expires_at=at)

@@ -81,7 +81,8 @@ def memory_forgotten(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> 
     """A memory was forgotten: `episode_forgotten`, `fact_retracted` or `rule_forgotten`."""
     match before:
         case Episode():
-            changed = {"expires_at": [format_time(before.expires_at), format_time(act.at)]}
+            ends = act.at if before.is_live(act.at) else before.expires_at
+            changed = {"expires_at": [format_time(before.expires_at), format_time(ends)]}
             return memory_event(act, "episode_forgotten", before, ids, payload=changed)
         case Fact():
             return memory_event(

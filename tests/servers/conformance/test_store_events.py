@@ -192,7 +192,7 @@ def test_what_failed_is_no_event(store, fails):
 
 
 def test_what_did_nothing_is_no_event(store):
-    [said] = put(store, [episode("Said.", expires_at=NOON)])
+    [said] = put(store, [episode("Said.", expires_at=NOON, metadata={"hidden": True})])
     before = store.events(CALLER)
     store.forget(act(LATER), said.id)
     store.forget(act(LATER), "nothing")

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from engrain.domain import events
 from engrain.domain.filters import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
@@ -125,9 +126,29 @@ def test_an_episode_that_would_have_expired_anyway_expires_now(store):
     assert store.forget(act(LATER), stored.id).expires_at == LATER
 
 
-def test_an_episode_that_had_expired_already_stays_as_it_was(store):
-    [stored] = put(store, [episode("Gone.", expires_at=NOON)])
-    assert store.forget(act(LATER), stored.id) == stored
+@pytest.mark.parametrize(
+    ("memory", "change"),
+    [
+        (episode("Bread.", expires_at=NOON), {"metadata": {"hidden": True}}),
+        (
+            rule("Bread.", metadata={"forgotten": True}, invalidated_at=NOON),
+            {"metadata": {"forgotten": True, "hidden": True}},
+        ),
+    ],
+    ids=["episode", "rule"],
+)
+def test_what_had_expired_is_forgotten_too_and_keeps_the_time_of_its_end(store, memory, change):
+    before = replace(memory, created_at=NOON - timedelta(days=1))
+    [stored] = put(store, [before])
+    asked = request(as_of=NOON - timedelta(hours=1))
+    assert store.recent(asked, 9) == [stored]
+    gone = replace(stored, **change)
+    assert store.forget(act(LATER), stored.id) == gone
+    assert store.forget(act(LATER + timedelta(days=1)), stored.id) == gone
+    assert store.get(CALLER, [stored.id]) == [gone]
+    assert store.recent(asked, 9) == []
+    told = [replace(event, id="") for event in store.events(CALLER)]
+    assert told[:-1] == [events.memory_forgotten(act(LATER), stored, lambda: "")]
 
 
 def test_a_superseded_fact_is_not_retracted(store):

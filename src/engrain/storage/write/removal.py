@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.access.scopes import GLOBAL_SCOPE
+from engrain.domain.filters import is_hidden
 from engrain.domain.memories.erasure import DerivedMemory, Erasure
 from engrain.domain.records import KINDS, Episode, Fact, MemoryRecord, Rule
 from engrain.storage import selection
@@ -33,32 +34,32 @@ _REFERENCES: Mapping[Kind, Sequence[str]] = {
 def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
 
-    Out of the searches when this is committed, and by `metadata.hidden` out of those of the past. Returns the memory as
-    it is now, or None if the caller sees no such memory; one that is no longer live stays as it is.
+    Out of the searches when this is committed, and by `metadata.hidden` out of those of the past; what had expired
+    before keeps the time of its end. Returns the memory as it is now, or None if the caller sees no such memory; one
+    that was forgotten before stays as it is, and so does a fact that is no longer active.
     """
     work.backend.lock(work, [id_], ())
     seen = updates.lock_one(work, id_)
-    if seen is not None:
-        updates.check_change(work, seen[1])
-    if seen is None or not seen[1].is_active(work.act.at):
-        return None if seen is None else seen[1]
+    if seen is None:
+        return None
     doc, memory = seen
-    if work.index.is_out(work, doc):
-        return memory  # forgotten before, by a clock that is ahead of this one
+    updates.check_change(work, memory)
+    if is_hidden(memory) or (isinstance(memory, Fact) and memory.validity != "active"):
+        return memory
     at = work.act.at
+    if not memory.is_active(at):
+        at = (memory.expires_at if isinstance(memory, Episode) else memory.invalidated_at) or at
     metadata = {**memory.metadata, "hidden": True} | ({"forgotten": True} if memory.kind == "rule" else {})
-    noted = work.dialect.json(metadata)
+    named = {"tenant_id": memory.tenant_id, "id": memory.id, "at": work.dialect.time(at)}
+    work.run(f"forget_{memory.kind}", **named, metadata=work.dialect.json(metadata))
     forgotten: MemoryRecord
     match memory:
         case Episode():
-            updates.update_row(work, "forget_episode", memory, metadata=noted)
             forgotten = replace(memory, metadata=metadata, expires_at=at)
         case Fact():
-            updates.update_row(work, "forget_fact", memory, metadata=noted)
             forgotten = replace(memory, metadata=metadata, validity="retracted", invalidated_at=at)
             updates.reopen(work, memory)
         case Rule():
-            updates.update_row(work, "forget_rule", memory, metadata=noted)
             forgotten = replace(memory, metadata=metadata, invalidated_at=at)
     updates.take_out(work, doc, memory)
     work.record(events.memory_forgotten(work.act, memory, work.ids))
