@@ -127,7 +127,7 @@ class ReferenceRecords:
             before = entry.memory
             if isinstance(before, Episode) or not before.is_active(act.at):
                 raise InvalidInput(f"{id_} is an episode or no longer active; confirm a live fact or rule")
-            kept = {k: v for k, v in before.metadata.items() if (k, v) != ("status", "fading")}
+            kept = decay.without_fading(before.metadata)
             entry.memory = replace(before, last_confirmed_at=act.at, metadata=kept)
             self._events.append(events.memory_confirmed(act, before, self._ids))
             return entry.memory

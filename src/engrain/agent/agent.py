@@ -239,7 +239,7 @@ class Agent(Conversations):
             valid_to=end,
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             tags=checks.names(tags, name="tag"),
-            metadata=checks.metadata(metadata),
+            metadata=checks.host_metadata(metadata),
         )
         return store_fact(parts, act, fact, idempotency_key=key, time=valid_from)
 
@@ -279,7 +279,7 @@ class Agent(Conversations):
             valid_from=start,
             valid_to=end,
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
-            metadata=checks.metadata(metadata),
+            metadata=checks.host_metadata(metadata),
         )
 
     def confirm(self, id_: words.Id) -> Fact | Rule:

@@ -58,7 +58,7 @@ class Rules(View):
             content=parse_text(parts, content),
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             tags=checks.names(tags, name="tag"),
-            metadata=checks.metadata(metadata),
+            metadata=checks.host_metadata(metadata),
         )
         return store_rule(parts, act, rule, idempotency_key=key)
 

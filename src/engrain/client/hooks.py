@@ -114,7 +114,7 @@ def _episode(caller: Caller, arguments: Mapping[str, Any], key: str, now: dateti
         created_at=now,
         tool_calls=() if calls is None else checks.json_values(calls, name="tool_calls"),
         tags=() if tags is None else checks.names(tags, name="tag"),
-        metadata={} if metadata is None else checks.metadata(metadata),
+        metadata={} if metadata is None else checks.host_metadata(metadata),
         **given,
     )
 

@@ -21,6 +21,9 @@ MAX_LIMIT = 1_000
 MAX_METADATA_DEPTH = 100
 _MOST_COMPARED = 10_000  # names, in about a second
 
+# Entries of a memory's metadata that forgetting and decay write.
+_RESERVED: Mapping[str, object] = {"hidden": True, "forgotten": True, "status": "fading"}
+
 _Choice = TypeVar("_Choice", bound=str)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -266,6 +269,23 @@ def metadata(value: object, *, name: str = "metadata") -> dict[str, Any]:
         if type(key) is not str or type(item) is not str:
             return cast("dict[str, Any]", _json(dict(value), name=name))
     return {_storable(key): _storable(item) for key, item in value.items()}  # a tenth of the time
+
+
+def host_metadata(value: object) -> dict[str, Any]:
+    """Metadata that a host gives a memory: a JSON object, as `metadata`.
+
+    Raises:
+        InvalidInput: as `metadata`, or with an entry that marks a memory as forgotten or fading.
+    """
+    own = metadata(value)
+    for key, mark in _RESERVED.items():
+        entry = {key: mark}
+        if type(own.get(key)) is type(mark) and own[key] == mark:
+            raise InvalidInput(
+                f"metadata has {entry}, by which engrain marks what was forgotten or fades; "
+                "choose another key, or another value"
+            )
+    return own
 
 
 def json_values(value: object, *, name: str) -> tuple[Any, ...]:

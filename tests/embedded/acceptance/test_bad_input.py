@@ -46,6 +46,8 @@ ENDLESS["itself"] = ENDLESS
 METADATA = [7, "text", b"bytes", [("a", 1)], {"a": math.nan}, {"a": math.inf}, {"a": ...}, {"a": b"bytes"}]
 METADATA += [{("a", "b"): 1}, {"a": {1, 2}}, {"a": 10**5_000}, nested(101), nested(100_000), ENDLESS]
 
+MARKS = [{"hidden": True}, {"forgotten": True}, {"status": "fading"}]
+
 JSON_VALUES = [7, "text", b"bytes", {"a": "mapping"}, [...], [b"bytes"], [math.nan], [{"a": 10**5_000}]]
 JSON_VALUES += [[nested(100)], [ENDLESS]]
 PATH = [*NOT_TEXT, *BLANK, "a\x00b", "a\ud800b", "~nobody-of-that-name/x", "missing.jsonl", "."]
@@ -76,6 +78,7 @@ BESIDES = {
     ("link", "source_id"): [TURN],
     ("link", "target_id"): [FACT],
     ("entities.create", "name"): ["Ana"],
+    **{(verb, "metadata"): MARKS for verb in ("observe", "remember", "correct", "rules.add")},
 }
 GOOD = {
     "observe": OBSERVE,

@@ -306,6 +306,19 @@ def test_metadata_comes_back_from_utf_8_json_as_it_was_kept(value):
     assert checks.metadata(stored) == stored
 
 
+@pytest.mark.parametrize("entry", [{"hidden": True}, {"forgotten": True}, {"status": "fading"}])
+def test_a_host_marks_no_memory_as_forgotten_or_fading(entry):
+    with pytest.raises(InvalidInput, match=re.escape(str(entry))):
+        checks.host_metadata({"by": "Ana", **entry})
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"hidden": 1}, {"hidden": "yes"}, {"forgotten": False}, {"status": "draft"}, {"status": ["fading"]}]
+)
+def test_other_values_of_reserved_keys_are_the_hosts_own(metadata):
+    assert checks.host_metadata(metadata) == metadata
+
+
 def test_no_metadata_is_an_empty_object():
     assert checks.metadata(None) == {}
 

@@ -88,6 +88,19 @@ def test_thresholds_part_active_from_fading_and_fading_from_expired(made, left, 
     assert due_standing(memory, BY_CONFIRMATION, now=NOON) == to
 
 
+@pytest.mark.req("B02.5")
+@pytest.mark.parametrize("to", ["active", "expired"])
+@pytest.mark.parametrize("made", [fact, rule])
+def test_a_status_of_its_host_comes_back_when_a_memory_fades_no_more(made, to):
+    memory = made(metadata={"by": "Ana", "status": "draft"})
+    fading = with_standing(memory, "fading", NOON)
+    assert fading.metadata["status"] == "fading"
+    assert with_standing(fading, "fading", NOON) == fading
+    after = with_standing(fading, to, NOON).metadata
+    assert {key: after[key] for key in memory.metadata} == memory.metadata
+    assert set(after) <= {"by", "status", "forgotten"}
+
+
 @pytest.mark.req("B09.3")
 @pytest.mark.parametrize(("confidence", "to"), [(0.2, None), (0.05, "fading")])
 def test_a_threshold_itself_is_not_below_it(confidence, to):

@@ -236,3 +236,16 @@ def test_rules_begin_anew_where_they_are_imported(tmp_path):
         names = "maturity confidence effectiveness_score applied_count success_count last_applied_at".split()
         assert [getattr(hit.memory, name) for name in names] == ["candidate", 0.5, 0.0, 0, 0, None]
         assert hit.memory.content == rule.content
+
+
+def test_what_was_forgotten_stays_so_where_it_is_imported(tmp_path):
+    with memory_in("sqlite", tmp_path) as memory:
+        ana = memory.agent("ana")
+        ana.forget(ana.rules.add("No early flights.").id)
+        ana.forget(ana.remember("flights", subject="Ana", predicate="books").id)
+        memory.export(tmp_path / "a.jsonl", agent="ana")
+    with memory_in("sqlite", tmp_path) as memory:
+        ana = memory.agent("ana")
+        assert ana.import_file(tmp_path / "a.jsonl").kinds == {"fact": 1, "rule": 1}
+        assert list(ana.recall("flights")) == []
+        assert len(ana.recall("flights", include_inactive=True)) == 2

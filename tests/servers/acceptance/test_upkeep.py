@@ -67,6 +67,17 @@ def test_a_fact_fades_and_expires_unless_somebody_confirms_it(memory, ana, clock
     assert [each.event_type for each in ana.events(first.id)] == ["fact_expired", "fact_fading", "fact_created"]
 
 
+def test_a_status_of_the_host_outlives_decay_and_confirmation(memory, ana, clock):
+    told = {"subject": "Ana", "predicate": "works at", "permanence": "ephemeral", "metadata": {"status": "draft"}}
+    made = ana.remember("Acme", **told)
+    clock.wait(20)
+    assert memory.decay().facts.fading == 1
+    assert ana.get(made.id).state == "fading"
+    assert ana.remember("Acme", **told).id == made.id  # says nothing new, and so confirms it
+    again = ana.get(made.id)
+    assert (again.state, again.metadata) == ("active", {"status": "draft"})
+
+
 @pytest.mark.req("B09.3")
 def test_a_rule_that_nobody_confirms_is_forgotten(memory, ana, clock):
     made = ana.rules.add("Book early.")

@@ -28,9 +28,10 @@ def test_each_transition_is_an_event_written_with_it(store, made, to):
 @pytest.mark.parametrize("made", [fact, rule])
 def test_what_fades_is_found_and_what_recovers_fades_no_more(store, made):
     [memory] = put(store, [made("bread", metadata={"status": "draft"})])
-    assert store.age(act(LATER), memory.id, "fading").metadata == {"status": "fading"}
+    fading = {"status": "fading", "status_before_fading": "draft"}
+    assert store.age(act(LATER), memory.id, "fading").metadata == fading
     assert set(keyword(store, "bread")) == {memory.id}
-    assert store.age(act(LATER), memory.id, "active").metadata == {}
+    assert store.age(act(LATER), memory.id, "active").metadata == {"status": "draft"}
     assert set(keyword(store, "bread")) == {memory.id}
 
 

@@ -71,7 +71,7 @@ def new_episode(  # what a turn is made of
         model=None if model is None else checks.name(model, name="model"),
         tool_calls=() if tool_calls is None else checks.json_values(tool_calls, name="tool_calls"),
         tags=() if tags is None else checks.names(tags, name="tag"),
-        metadata={} if metadata is None else checks.metadata(metadata),
+        metadata={} if metadata is None else checks.host_metadata(metadata),
     )
 
 

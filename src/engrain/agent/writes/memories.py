@@ -10,6 +10,7 @@ from engrain.agent.wiring.acts import new_id
 from engrain.agent.wiring.arguments import parse_time
 from engrain.agent.writes import linking
 from engrain.domain.access.scopes import user_of
+from engrain.domain.memories.decay import without_fading
 from engrain.domain.memories.fact_keys import USER, is_note_slot, subject_key, value_key
 from engrain.domain.memories.lineage import inherit_trust
 from engrain.domain.memories.predicates import is_free_text
@@ -233,7 +234,7 @@ def _is_covered(new: Fact | Rule, known: Fact | Rule) -> bool:
     return (
         value_key(new.content) == value_key(known.content)
         and set(new.tags) <= set(known.tags)
-        and new.metadata.items() <= known.metadata.items()
+        and new.metadata.items() <= without_fading(known.metadata).items()
     )
 
 

@@ -31,7 +31,8 @@ AGE_STEPS = ((7.0, 1.0), (30.0, 0.8), (90.0, 0.6))
 LEAST_AGE_MULTIPLIER = 0.4
 
 _SECONDS_A_DAY = 86_400.0
-_FADING = ("status", "fading")
+_STATUS, _FADING = "status", "fading"
+_STATUS_BEFORE = "status_before_fading"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,7 @@ def standing(memory: Fact | Rule, now: datetime) -> Standing:
     """Standing of a memory; `expired` stands for whatever is no longer live."""
     if not memory.is_active(now):
         return "expired"
-    return "fading" if memory.metadata.get("status") == "fading" else "active"
+    return "fading" if is_fading(memory.metadata) else "active"
 
 
 def with_standing(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rule:
@@ -91,14 +92,33 @@ def with_standing(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rul
 
 def standing_metadata(metadata: Mapping[str, Any], kind: AgingKind, to: Standing) -> dict[str, Any]:
     """Metadata of a memory in another standing: `status` marks a fading one, `forgotten` an expired rule."""
-    without = {key: value for key, value in metadata.items() if (key, value) != _FADING}
     match to:
         case "fading":
-            return {**without, "status": "fading"}
+            return with_fading(metadata)
         case "expired" if kind == "rule":
-            return {**without, "forgotten": True}
+            return {**without_fading(metadata), "forgotten": True}
         case _:
-            return without
+            return without_fading(metadata)
+
+
+def is_fading(metadata: Mapping[str, Any]) -> bool:
+    """True if the metadata of a memory marks it as fading."""
+    return metadata.get(_STATUS) == _FADING
+
+
+def with_fading(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata of a memory that fades; a `status` of its host is put by until it fades no more."""
+    own = without_fading(metadata)
+    before = {_STATUS_BEFORE: own[_STATUS]} if _STATUS in own else {}
+    return {**own, **before, _STATUS: _FADING}
+
+
+def without_fading(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata of a memory that fades no more, with the `status` that its host gave it."""
+    if not is_fading(metadata):
+        return dict(metadata)
+    own = {key: value for key, value in metadata.items() if key not in {_STATUS, _STATUS_BEFORE}}
+    return {**own, _STATUS: metadata[_STATUS_BEFORE]} if _STATUS_BEFORE in metadata else own
 
 
 def anchor(memory: Fact | Rule, policy: DecayPolicy) -> datetime | None:

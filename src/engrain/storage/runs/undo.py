@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
+from engrain.domain.memories import decay
 from engrain.domain.records import Episode, Fact, Rule, format_time
 from engrain.domain.runs import reversal
 from engrain.domain.runs.runs import KeptItem, RestoredItem, UndoResult
@@ -150,8 +151,7 @@ class _Undo:
             return
         tx = self.work
         moment = None if before is None else datetime.fromisoformat(before)
-        is_fading = "standing" in event.payload and "status" not in memory.metadata
-        metadata = {**memory.metadata, "status": "fading"} if is_fading else memory.metadata
+        metadata = decay.with_fading(memory.metadata) if "standing" in event.payload else memory.metadata
         tx.run(
             f"set_{memory.kind}_confirmation",
             tenant_id=memory.tenant_id,

@@ -75,7 +75,7 @@ def confirm(work: UnitOfWork, id_: str, *, event_id: str | None = None, accepts:
         raise InvalidInput(f"{id_} is an episode; only facts and rules can be confirmed")
     if not memory.is_active(work.act.at):
         raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
-    metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
+    metadata = decay.without_fading(memory.metadata)
     metadata = dict(with_trust(metadata, "user")) if accepts else metadata
     updates.update_row(work, f"confirm_{memory.kind}", memory, metadata=work.dialect.json(metadata))
     ids = work.ids if event_id is None else lambda: event_id

@@ -44,9 +44,11 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
         return None
     doc, memory = seen
     updates.check_change(work, memory)
-    if is_hidden(memory) or (isinstance(memory, Fact) and memory.validity != "active"):
-        return memory
     at = work.act.at
+    if isinstance(memory, Fact) and memory.validity != "active":
+        return memory
+    if is_hidden(memory) and (not memory.is_active(at) or work.index.is_out(work, doc)):
+        return memory  # if it is active, by a clock that is ahead of this one
     if not memory.is_active(at):
         at = (memory.expires_at if isinstance(memory, Episode) else memory.invalidated_at) or at
     metadata = {**memory.metadata, "hidden": True} | ({"forgotten": True} if memory.kind == "rule" else {})
