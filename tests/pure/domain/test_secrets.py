@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.secrets import SECRET_KINDS, apply_policy, find_secrets, may_hold_secret
+from engrain.domain.text.secrets import SECRET_KINDS, apply_policy, apply_policy_to_value, find_secrets, may_hold_secret
 from engrain.errors import InvalidInput
 
+HEX = "8f3a1c9e7b2d4f6a8c0e1b3d5f7a9c2e"
 RANDOM = "a8Fk2Lq9Zx7Vb3Nm5Tg1Hj6Rw4Yc0PdSeUi"
 
 LABELS = {
@@ -28,7 +29,9 @@ LABELS = {
         "npm",
     ),
     *("sg.", "apikey", "authorization", "clientsecret", "secretaccesskey", "eyj", "password", "passwd", "pwd"),
-    *("passphrase", "postgresql://", "https://", "card of 16 digits", "card of 15 digits"),
+    *("whsec", "xapp", "gocspx", "hooks.slack.com/services/", "hvs.", "dopv1", "agesecretkey1", "token", "secretkey"),
+    *("secretkeybase", "accountkey", "privatekey", "accesskey", "variable", "option", "accesstoken", "postgres://"),
+    *("passphrase", "postgresql://", "mongodb+srv://", "https://", "card of 16 digits", "card of 15 digits"),
 }
 PLANTED = {
     "private_key": [
@@ -36,6 +39,7 @@ PLANTED = {
         "keep this: -----BEGIN " + "OPENSSH PRIVATE KEY-----",
         "-----BEGIN " + "PRIVATE KEY-----",
         "-----BEGIN " + "PGP PRIVATE KEY BLOCK-----",
+        "MIIEow" + RANDOM + "\nQ7x9==\n-----END " + "RSA PRIVATE KEY-----",
     ],
     "api_key": [
         "use AKIA" + "IOSFODNN7QWERTYX for the bucket",
@@ -55,6 +59,29 @@ PLANTED = {
         "Authorization: Bearer " + RANDOM,
         "client_secret=" + RANDOM[:16] + ";",
         "AWS_SECRET_ACCESS_KEY=" + RANDOM + "/bPx",
+        "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/" + "K7MDENG/bPxRfiCY0123456789",
+        "aws_secret_access_key = /JalrXUtnFEMI/" + "K7MDENG/bPxRfiCY0123456789",
+        "TOKEN=" + HEX[:20],
+        "export NPM_TOKEN=8f3a1c9e-7b2d-4f6a-" + "8c0e-1b3d5f7a9c2e",
+        "GITHUB_TOKEN='" + HEX + "'",
+        "VAULT_TOKEN=hvs." + "CAESIJ" + HEX,
+        "my token is " + HEX,
+        '{"token": "' + HEX + '"}',
+        '{\\"access_token\\": \\"' + HEX + '\\"}',
+        "Authorization: token " + HEX,
+        "SECRET_KEY_BASE=" + HEX,
+        "DefaultEndpointsProtocol=https;AccountKey=" + RANDOM + HEX + "==;EndpointSuffix=x",
+        "SharedAccessKey=" + RANDOM + "+/8=",
+        "private_key: " + HEX,
+        "STRIPE_KEY=" + HEX,
+        "deploy --token " + HEX,
+        "whsec_" + HEX,
+        "xapp-1-A024BE7LD-" + HEX,
+        "GOCSPX-" + HEX,
+        "https://hooks.slack.com/services/T024BE7LD/B0FFFFFFF/" + HEX,
+        "hvs.CAESIJ" + HEX,
+        "dop_v1_" + HEX * 2,
+        "AGE-SECRET-KEY-1" + "QQ" + (HEX * 2).upper(),
     ],
     "jwt": ["eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0." + RANDOM],
     "password": [
@@ -66,8 +93,28 @@ PLANTED = {
         "PWD: 9fj3kd8",
         "passphrase = correct#horse#battery",
         "DB_PASSWORD=p4rrot-Zebra",
+        "PGPASSWORD=s3cr3tPw99 psql -h db",
+        "dbPassword: s3cr3tPw99",
+        "REDISCLI_AUTH=s3cr3tPw99 redis-cli ping",
+        '{\\"password\\": \\"s3cr3tPw99\\"}',
+        "os.environ['PGPASSWORD'] = 's3cr3tPw99'",
+        "password: $3cr3tPa55!",
+        "password=$Pa55w0rd!x",
+        "password=army_7x9Kq2!",
+        "{user: ana, password: s3cr3tPw99}",
+        "password = '" + RANDOM * 10 + "'",
+        "curl -u ana:s3cr3tPw99 https://example.org",
+        "curl -sS \\\n  --user 'ana:s3cr3tPw99' https://example.org",
+        "mysql -u root -ps3cr3tPw99 shop",
+        "pg_dump --password s3cr3tPw99",
     ],
-    "url_password": ["postgresql://app:k9Xv2pQ@db.internal/prod", "https://ana:q7mZp2@git.example.net/x.git"],
+    "url_password": [
+        "postgres://shop:p@ss/w0rd9@db/shop",
+        "https://ana:p@ss@git.example.net/x.git",
+        "mongodb+srv://ana:s3cr3t?9@db.example.net/x",
+        "postgresql://app:k9Xv2pQ@db.internal/prod",
+        "https://ana:q7mZp2@git.example.net/x.git",
+    ],
     "card_number": [
         "card 4111 1111 1111 1111",
         "5555555555554444",
@@ -135,6 +182,48 @@ HARMLESS = [
     "password=True",
     "Is your password: 'strong-enough'?",
     "secret=not-a-secret-at-all",
+    "The token is in 1Password.",
+    "The token is 1Password-managed-everywhere.",
+    "password: see the wiki",
+    "token = get_token()",
+    "token = self.tokens2.next_one3(position)",
+    "token = response.json()['access_token']",
+    "token=next_page_token_2",
+    "token: str = tokens[i2]",
+    "token=$GITHUB_TOKEN",
+    "token: ${{ secrets.NPM_TOKEN }}",
+    "NPM_TOKEN=<your-npm-token>",
+    "TOKEN=xxxxxxxxxxxxxxxxxxxx",
+    "TOKEN=$(cat /run/token2)",
+    "eos_token = '<|im_end|>'",
+    "max_tokens=4096, top_p=0.9",
+    "token: 0x1f9840a85d5af5bf1d1762f925bdaddc4201f984",
+    "password=my_password1",
+    "password=your-password-1",
+    "password: $DB_PASSWORD",
+    "password=${DB_PASSWORD:-none1}",
+    "password=%DB_PASSWORD2%",
+    "password = getpass.getpass('Password: ')",
+    "PGPASSWORD=$PGPASSWORD psql",
+    "CACHE_KEY=user_42_profile_v2",
+    "SORT_KEY=created_at",
+    "SSH_KEY=~/.ssh/id_ed25519",
+    "STRIPE_PUBLISHABLE_KEY=" + "8f3a1c9e7b2d4f6a8c0e",
+    "PUBLIC_KEY=8f3a1c9e7b2d4f6a8c0e",
+    "primary key: order_id2",
+    "curl -u ana: https://example.org",
+    "curl -u $USER:$PASSWORD https://example.org",
+    "curl https://example.org && docker run -u user1:group22 shop",
+    "docker run -u 1000:1000 shop",
+    "git push -u origin main",
+    "mysql -u root -p shop",
+    "mkdir -p shop2000",
+    "git log --pretty --password-file /run/pw1",
+    "https://example.org:8080/@ana/post1",
+    "postgres://localhost:5432/shop?contact=ana@example.org",
+    "mail ana@example.org or see https://example.org/a:b1c2d3@e",
+    "The file ends with -----END PUBLIC KEY-----",
+    "xapp-1 is the prefix of an app token, whsec_ that of a webhook.",
 ]
 
 
@@ -170,10 +259,17 @@ def test_any_text_is_looked_through(text):
         assert 0 <= secret.start < secret.end <= len(text)
 
 
-def test_a_huge_text_is_looked_through_up_to_its_bound():
+def test_a_huge_text_is_looked_through_to_its_end():
     assert len(find_secrets("password=hunter2 " + "password is a word " * 200_000)) == 1
-    assert find_secrets(" " * 300_000 + "password=hunter2") == []
+    assert len(find_secrets(" " * 300_000 + "password=hunter2")) == 1
     assert find_secrets("1" * 300_000) == find_secrets("a:" * 300_000) == []
+
+
+@pytest.mark.parametrize("before", range(99_900, 100_030, 7))
+def test_a_secret_is_found_once_wherever_the_parts_of_a_long_text_meet(before):
+    text = "x" * before + " password=hunter2 " + "y" * 150_000
+    [secret] = find_secrets(text)
+    assert text[secret.start : secret.end] == "hunter2"
 
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -188,6 +284,11 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE K
         ("postgresql://ana:s3cr3tpw@db/x", "postgresql://ana:********@db/x"),
         ("card 4111 1111 1111 1111, thanks", "card ********, thanks"),
         ("password=hunter4471x and more", "password=******** and more"),
+        (f"a log\n{KEY.partition('IIE')[2]}\nand more", "a log\n********\nand more"),
+        (f"[...]\n{'Ab3' * 20}\n{KEY.partition('IIE')[2]} and more", "[...]\n******** and more"),
+        ('{"user": "ana", "password": "s3cr3tPw99"}', '{"user": "ana", "password": "********"}'),
+        ("connect(user, password=s3cr3tPw99).", "connect(user, password=********)."),
+        ('the password is "walnut-river-52"', None),
         ("the guest Wi-Fi password is walnut-river-52", None),
         (f"my key is {TOKEN}", "my key is ********"),
         ("my card number is 4111 1111 1111 1111", "my card number is ********"),
@@ -235,3 +336,26 @@ def test_a_text_that_is_not_looked_through_holds_no_secret(text):
 def test_no_text_grows_another_secret_by_masking(text):
     masked = apply_policy(text, "mask")
     assert apply_policy(masked, "mask") == masked
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [
+        ({"command": f"push {TOKEN}"}, {"command": "push ********"}),
+        ([{"input": [{"env": ["A=1", f"B={TOKEN}"]}]}], [{"input": [{"env": ["A=1", "B=********"]}]}]),
+        ({"password": "s3cr3tPw99", "user": "ana"}, {"password": "********", "user": "ana"}),
+        ({f"of {TOKEN}": 1}, {"of ********": 1}),
+        ({"arguments": '{"password": "s3cr3tPw99"}'}, {"arguments": '{"password": "********"}'}),
+        ({"password": "see the vault", "limit": 4, "done": None}, None),
+        ({"note": "the password is walnut-river-52"}, None),
+        ((), None),
+    ],
+)
+def test_the_texts_of_a_value_are_masked_and_nothing_else(value, stored):
+    assert apply_policy_to_value(value, "mask") == (value if stored is None else stored)
+    assert apply_policy_to_value(value, "keep") is value
+    if stored is None:
+        assert apply_policy_to_value(value, "refuse") == value
+    else:
+        with pytest.raises(InvalidInput, match="holds a secret"):
+            apply_policy_to_value(value, "refuse")

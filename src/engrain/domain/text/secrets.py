@@ -5,22 +5,21 @@ A `Secret` has a kind, a position and a masked form, never the secret itself.
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from engrain.domain.joined_texts import JoinedTexts
 
 SecretKind = Literal["private_key", "api_key", "jwt", "password", "url_password", "card_number"]
 SecretPolicy = Literal["mask", "refuse", "keep"]
 SECRET_KINDS: tuple[SecretKind, ...] = get_args(SecretKind)
-# A bound on the work for a text of megabytes.
-MOST_CHARACTERS = 200_000
 MASK = "********"
 
 
@@ -35,58 +34,104 @@ class Secret(NamedTuple):
 
 # Every secret has one of these near, or so many digits: most texts have none, and are not looked at further. Each group
 # stands behind a text that it cannot do without, as one character is found in a tenth of the time of a word.
-_NAMES = ("pass", "pwd", "key", "secret", "token", "authorization")
-_HINTS = ((":", ("://", *_NAMES)), ("=", _NAMES), ("is", _NAMES), ("-", ("-----begin",)), (".", ("eyj",)))
+_NAMES = ("pass", "pwd", "key", "secret", "token", "auth", "curl")
+_OPTION_HINTS = ("-pass", "-token", "-secret", "-api-key", "mysql")
+_HINTS = (
+    (":", ("://", *_NAMES)),
+    ("=", _NAMES),
+    ("is", _NAMES),
+    ("-", ("-----begin", "-----end", *_OPTION_HINTS)),
+    (".", ("eyj",)),
+)
 _ALL_HINTS = tuple(dict.fromkeys(hint for _, hints in _HINTS for hint in hints))
 # These are API keys, which have a digit.
 _KEY_HINTS = (
-    ("_", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "sk_", "rk_", "hf_", "npm_")),
-    ("-", ("glpat-", "xox", "sk-", "pypi-")),
-    (".", ("sg.",)),
+    ("_", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "sk_", "rk_", "hf_", "npm_", "whsec_", "dop_v1_")),
+    ("-", ("glpat-", "xox", "xapp-", "sk-", "pypi-", "gocspx-", "age-secret-key-")),
+    (".", ("sg.", "hvs.", "hooks.slack.com")),
     ("a", ("akia", "asia", "aiza")),
 )
 _DIGITS = b"0123456789"
 _CARD_DIGITS = 13
 _BARE_DIGITS = bytes(ord("0" if chr(code).isdigit() and code < 128 else "x") for code in range(256))  # noqa: PLR2004  # ASCII
+# A text of megabytes is looked through in parts, and only where a part has a hint; a secret that begins in one is found
+# whole if it ends within the margin.
+_PART_CHARACTERS, _MARGIN_CHARACTERS = 100_000, 10_000
 _LONG_NUMBER = lazy_pattern(r"\d(?:[ -]?\d){12}")
 _TOLD = lazy_pattern(r"\bis\s{1,3}[\"'`]?$", re.IGNORECASE)
-_PRIVATE_KEY_END = lazy_pattern(r"-----END (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
-_PRIVATE_KEY = lazy_pattern(r"-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
+_PRIVATE_KEY = lazy_pattern(r"-----(BEGIN|END) (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
+# Lines of base64 up to the end of a text; what stands alone in its line before these is no word.
+_KEY_LINES = lazy_pattern(r"(?:(?:^|\n|\\n)[ \t>]*[A-Za-z0-9+/]{1,100}={0,2}[ \t\r]*)+(?:\n|\\n)[ \t>]*$")
+_MOST_KEY_CHARACTERS = 20_000
 # Prefix, and what must follow it, as their issuers write them; the prefix is public and may be shown.
 _API_KEY = lazy_pattern(
     r"(?<![A-Za-z0-9_-])(?:"
     r"(AKIA|ASIA)[A-Z0-9]{16}"  # Amazon
-    r"|(AIza)[A-Za-z0-9_-]{35}"  # Google
+    r"|(AIza)[A-Za-z0-9_-]{35}|(GOCSPX-)[A-Za-z0-9_-]{20,}"  # Google
     r"|(gh[pousr]_)[A-Za-z0-9]{36}|(github_pat_)[A-Za-z0-9_]{60,}"
     r"|(glpat-)[A-Za-z0-9_-]{20,}"
-    r"|(xox[abeoprs]-)[A-Za-z0-9-]{20,}"  # Slack
-    r"|([sr]k_(?:live|test)_)[A-Za-z0-9]{20,}"  # Stripe
+    r"|(xox[abeoprs]-)[A-Za-z0-9-]{20,}|(xapp-)\d-[A-Za-z0-9-]{20,}"  # Slack
+    r"|(hooks\.slack\.com/services/)T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}"
+    r"|([sr]k_(?:live|test)_)[A-Za-z0-9]{20,}|(whsec_)[A-Za-z0-9+/]{20,}={0,2}"  # Stripe
     r"|(sk-(?:ant-|proj-|or-)?)[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic, OpenRouter
     r"|(hf_)[A-Za-z0-9]{30,}|(npm_)[A-Za-z0-9]{36}|(pypi-)[A-Za-z0-9_-]{50,}"
     r"|(SG\.)[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"  # SendGrid
+    r"|(hvs\.)[A-Za-z0-9_-]{20,}|(dop_v1_)[a-f0-9]{64}|(AGE-SECRET-KEY-1)[A-Z0-9]{50,}"  # Vault, DigitalOcean, age
     r")(?![A-Za-z0-9_-])"
 )
 # Header and claims are JSON objects, so both begin with `{"` in base64 (RFC 7519 §3).
 _JWT = lazy_pattern(
     r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])"
 )
+# The last @ before the path ends a password. In the address of a database it may hold a slash, though it should not.
 _URL_PASSWORD = lazy_pattern(
-    r"\b([a-z][a-z0-9+.-]{1,20}://)([^\s/:@]{0,64}):([^\s/@]{3,128})@[A-Za-z0-9\[]", re.IGNORECASE
+    r"\b([a-z][a-z0-9+.-]{1,20}://)[^\s/:@]{0,64}:([^\s/\"'`<>]{3,200})@[A-Za-z0-9\[]", re.IGNORECASE
 )
-_NAMED = lazy_pattern(
-    r"(?<![A-Za-z0-9])(pass(?:word|wd|phrase)|pwd|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?|client[ _-]?secret"
-    r"|(?:access|auth|bearer|refresh|api)[ _-]?token|authorization)"
-    r"[\"']?(\s{0,3}(?:=|:=|:|=>)\s{0,3}(?:bearer\s{1,3}|basic\s{1,3})?|\s{1,3}is\s{1,3})"
-    r"(\"[^\"\n]{4,200}\"|'[^'\n]{4,200}'|`[^`\n]{4,200}`|[^\s\"'`,;]{4,200})",
+_DATABASE_PASSWORD = lazy_pattern(
+    r"\b((?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|clickhouse)(?:\+[a-z0-9]+)?://)"
+    r"[^\s/:@]{0,64}:([^\s?\"'`<>]{3,200})@[A-Za-z0-9\[]",
     re.IGNORECASE,
+)
+_PORT = lazy_pattern(r"\d{1,5}[/?#]")
+_NAMED = lazy_pattern(
+    r"(?P<name>pass(?:word|wd|phrase)|(?<![A-Za-z0-9])(?:pwd|api[ _-]?key|client[ _-]?secret|authorization)"
+    r"|secret(?:[ _-]?(?:access[ _-]?)?key(?:[ _-]?base)?)?|(?:access|auth|bearer|refresh|api)[ _-]?token"
+    r"|(?P<vague>token|(?:account|access|private|signing|encryption)[ _-]?key))"
+    r"(?:\\{0,3}[\"'])?\]?"
+    r"(?P<link>\s{0,3}(?:=|:=|:|=>)\s{0,3}(?:(?:bearer|basic|token)\s{1,3})?|\s{1,3}is\s{1,3})"
+    r"(?P<value>\"[^\"\n]{4,4000}\"|'[^'\n]{4,4000}'|`[^`\n]{4,4000}`|\\{1,3}[\"'][^\"'\\\n]{4,4000}"
+    r"|[^\s\"'`,;]{4,4000})",
+    re.IGNORECASE,
+)
+# Variables of a shell, as they stand in its commands and in files of settings.
+_VARIABLE = lazy_pattern(
+    r"(?<![A-Za-z0-9_])(?![A-Z0-9_]*PUBLI(?:C|SHABLE)_)[A-Z0-9_]{1,60}_(?:KEY|(?P<auth>AUTH))="
+    r"[\"']?(?P<value>[^\s\"'`;]{4,4000})"
+)
+# In one command, which a backslash carries on to the next line.
+_WORDS = r"(?:\\\n|(?!&&)[^\n|;]){0,300}?"
+_OPTION = lazy_pattern(
+    rf"(?:\bcurl\b{_WORDS}\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{{1,64}}:"
+    rf"|\bmysql(?:dump|admin)?\b{_WORDS}\s-p|--(?:[a-z]{{1,20}}-)?pass(?:word|wd|phrase)?\s{{1,3}}[\"']?"
+    r"|--(?:[a-z]{1,20}-)?(?P<vague>token|secret|api-key)\s{1,3}[\"']?)(?P<value>[^\s\"']{4,4000})"
 )
 _CARD = lazy_pattern(r"(?<![\w.+/-])(?:\d[ -]?){12,18}\d(?![\w/-]|\.\d)")
-# Placeholders for passwords in documentation, templates and masks.
+# Placeholders for passwords in documentation, templates and masks; names of variables.
 _PLACEHOLDER = lazy_pattern(
-    r"^(?:[<\[({$%].*|.*[>\])}%]|[*x.•_#?-]+|.*(?:\.\.\.|\*\*\*|…).*|(?:os\.|process\.|env[.\[(]|getenv|config\.|settings\.).*"
-    r"|.*(?:example|placeholder|redacted|changeme|dummy|your[_-]|my[_-]|foobar).*)$",
+    r"^(?:[<\[({].*|\$(?:[{(].*|[a-z_]\w*|\d|(?-i:[A-Z][A-Z0-9_]{2,}\b).*)|%[a-z_(].*|.*[<\[({].*[>\])}]|[*x.•_#?-]+"
+    r"|.*(?:\.\.\.|\*\*\*|…).*|(?:os\.|process\.|env[.\[(]|getenv|config\.|settings\.).*"
+    r"|.*(?:example|placeholder|redacted|changeme|dummy|foobar).*|(?:.*[^a-z0-9])?(?:your|my)[_-].*)$",
     re.IGNORECASE,
 )
+# A word, path, address, date, number with its unit, or a call in a program.
+_PLAIN = lazy_pattern(
+    r"\d+[-./:\d]*|[A-Za-z]+(?:[-_./][A-Za-z]+)*\(?|https?://.*|\.?/.*|\d+[-_ ]?[A-Za-z]+|[A-Za-z_][\w.]*\(.*"
+)
+_AMAZON_SECRET = lazy_pattern(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9/+]{40}")
+_OPENS = lazy_pattern(r"[<\[({]")
+_CLOSES = lazy_pattern(r"[>\])}][>\])}.!?]*$")
+_RUN = lazy_pattern(r"[A-Za-z0-9]{8,}")
+_TURN = lazy_pattern(r"(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]")
 # Issuer prefixes and lengths (ISO/IEC 7812): Visa, Mastercard, American Express, Discover, Diners Club, JCB.
 _ISSUERS = lazy_pattern(
     r"(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
@@ -97,12 +142,17 @@ _LEAST_VARIETY = 5
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Secrets in the first 200,000 characters, in their order; of overlapping ones the first."""
-    clipped = text[:MOST_CHARACTERS]
-    matches = sorted(
-        (secret for find in _FINDERS for secret in find(clipped)),
-        key=lambda secret: (secret.start, -secret.end, secret.kind),
-    )
+    """Secrets of a text, in their order; of overlapping ones the first."""
+    if not may_hold_secret(text):
+        return []
+    matches = [*_private_keys(text)]
+    for start in range(0, len(text), _PART_CHARACTERS):
+        end = min(start + _PART_CHARACTERS + _MARGIN_CHARACTERS, len(text))
+        lowered = text[start:end].lower()
+        for find, hints in _FINDERS.items():
+            if not lowered.isascii() or any(hint in lowered for hint in hints):
+                matches += find(text, start, end)
+    matches.sort(key=lambda secret: (secret.start, -secret.end, secret.kind))
     secrets: list[Secret] = []
     for secret in matches:
         if not secrets or secret.start >= secrets[-1].end:
@@ -110,29 +160,52 @@ def find_secrets(text: str) -> list[Secret]:
     return secrets
 
 
-def apply_policy(text: str, policy: SecretPolicy) -> str:
+def apply_policy(text: str, policy: SecretPolicy, *, context: str = "") -> str:
     """The text as it may be stored: with its secrets masked, as it is, or not at all.
 
     A password in a sentence ("the Wi-Fi password is ...") stays: somebody tells it to be remembered. Keys, tokens and
-    card numbers are masked there, too.
+    card numbers are masked there, too. `context` stands before the text and says what it is, such as "password=".
 
     Raises:
         InvalidInput: the policy is to refuse, and there is a secret; the message has its kind alone.
     """
-    if policy == "keep" or not may_hold_secret(text):
+    whole = context + text if context else text
+    if policy == "keep" or not may_hold_secret(whole):
         return text
-    found = find_secrets(text)
-    secrets = [secret for secret in found if not _is_told(text, secret)]
-    if not secrets:
+    found = [secret for secret in find_secrets(whole) if not _is_told(whole, secret) and secret.end > len(context)]
+    if not found:
         return text
     if policy == "refuse":
-        kinds = ", ".join(dict.fromkeys(secret.kind.replace("_", " ") for secret in secrets))
+        kinds = ", ".join(dict.fromkeys(secret.kind.replace("_", " ") for secret in found))
         raise InvalidInput(f"the text holds a secret ({kinds}) and nothing was written: leave it out")
-    pieces, at = [], 0
-    for secret in secrets:
-        pieces += [text[at : secret.start], MASK]
-        at = _private_key_end(text, secret) if secret.kind == "private_key" else secret.end
-    return "".join([*pieces, text[at:]])
+    pieces, at = [], len(context)
+    for secret in found:
+        pieces += [whole[at : secret.start], MASK]
+        at = secret.end
+    return "".join([*pieces, whole[at:]])
+
+
+def apply_policy_to_value(value: Any, policy: SecretPolicy) -> Any:
+    """A value of JSON with `apply_policy` applied to all texts in it, keys included; a key says what its text is.
+
+    Raises:
+        InvalidInput: as `apply_policy`.
+    """
+    if policy == "keep" or not value or not may_hold_secret(json.dumps(value, ensure_ascii=False)):
+        return value
+    return _apply_in_json(value, policy, "")
+
+
+def _apply_in_json(value: Any, policy: SecretPolicy, context: str) -> Any:
+    match value:
+        case str():
+            return apply_policy(value, policy, context=context)
+        case list() | tuple():
+            return type(value)(_apply_in_json(item, policy, context) for item in value)
+        case dict():
+            return {apply_policy(key, policy): _apply_in_json(item, policy, f"{key}=") for key, item in value.items()}
+        case _:
+            return value
 
 
 def apply_policy_to_all(texts: Sequence[str], joined: JoinedTexts, policy: SecretPolicy) -> list[str]:
@@ -162,7 +235,7 @@ def _is_told(text: str, secret: Secret) -> bool:
 
 def may_hold_secret(text: str) -> bool:
     """Tell whether a text is to be looked through for secrets: of one that is not, nothing is masked."""
-    lowered = text[:MOST_CHARACTERS].lower()
+    lowered = text.lower()
     is_ascii = lowered.isascii()  # else another character may be a digit, or the same letter to a pattern
     digits = len(lowered) - len(lowered.encode().translate(None, _DIGITS)) if is_ascii else _CARD_DIGITS
     if digits >= _CARD_DIGITS and _LONG_NUMBER.search(lowered) is not None:
@@ -175,61 +248,97 @@ def may_hold_secret(text: str) -> bool:
     return False
 
 
-def _private_key_end(text: str, secret: Secret) -> int:
-    """The end of the block that a private key begins; the end of the text where it has none."""
-    end = _PRIVATE_KEY_END.search(text, secret.end)
-    return len(text) if end is None else end.end()
-
-
 def _private_keys(text: str) -> Iterator[Secret]:
-    for match in _PRIVATE_KEY.finditer(text):
-        yield Secret("private_key", match.start(), match.end(), f"private key {MASK}")
+    """Find the blocks of private keys: from where one begins, or its last lines, to its end or that of the text."""
+    start: int | None = None
+    for mark in _PRIVATE_KEY.finditer(text):
+        if mark[1] == "BEGIN":
+            start = mark.start() if start is None else start
+            continue
+        if start is None:
+            lines = _KEY_LINES.search(text, max(0, mark.start() - _MOST_KEY_CHARACTERS), mark.start())
+            start = mark.start() if lines is None else lines.start() + len(lines[0]) - len(lines[0].lstrip("\\n\n >\t"))
+        yield Secret("private_key", start, mark.end(), f"private key {MASK}")
+        start = None
+    if start is not None:
+        yield Secret("private_key", start, len(text), f"private key {MASK}")
 
 
-def _api_keys(text: str) -> Iterator[Secret]:
-    for match in _API_KEY.finditer(text):
+def _api_keys(text: str, start: int, end: int) -> Iterator[Secret]:
+    for match in _API_KEY.finditer(text, start, end):
         prefix = next(group for group in match.groups() if group is not None)
         body = match[0][len(prefix) :]
         if len(set(body)) >= 2 * _LEAST_VARIETY and any(char.isdigit() for char in body):
             yield Secret("api_key", match.start(), match.end(), prefix + MASK)
 
 
-def _jwts(text: str) -> Iterator[Secret]:
-    for match in _JWT.finditer(text):
+def _jwts(text: str, start: int, end: int) -> Iterator[Secret]:
+    for match in _JWT.finditer(text, start, end):
         yield Secret("jwt", match.start(), match.end(), f"eyJ{MASK}")
 
 
-def _url_passwords(text: str) -> Iterator[Secret]:
-    for match in _URL_PASSWORD.finditer(text):
-        if not _PLACEHOLDER.match(match[3]) and match[3].lower() not in {"password", "pass", "pwd", "secret"}:
-            yield Secret("url_password", match.start(3), match.end(3), f"{match[1]}{MASK}")
+def _url_passwords(text: str, start: int, end: int) -> Iterator[Secret]:
+    for pattern in (_URL_PASSWORD, _DATABASE_PASSWORD):
+        for match in pattern.finditer(text, start, end):
+            is_named = _PLACEHOLDER.match(match[2]) or match[2].lower() in {"password", "pass", "pwd", "secret"}
+            if not is_named and not _PORT.match(match[2]):
+                yield Secret("url_password", match.start(2), match.end(2), f"{match[1]}{MASK}")
 
 
-def _named(text: str) -> Iterator[Secret]:
+def _named(text: str, start: int, end: int) -> Iterator[Secret]:
     """Find `password = ...` and the like, followed by one word such as only machines and passwords have."""
-    for match in _NAMED.finditer(text):
-        value = match[3].strip("\"'`").rstrip(".!?)")
-        named = match[1].lower()
-        is_password = named.startswith(("pass", "pwd"))
-        least = _LEAST_PASSWORD if is_password else _LEAST_NAMED_KEY
-        if len(value) >= least and _looks_chosen(value, is_prose="is" in match[2].lower().split()):
-            yield Secret("password" if is_password else "api_key", match.start(3), match.end(3), f"{named}={MASK}")
+    for match in _NAMED.finditer(text, start, end):
+        named, inner = match["name"].lower(), match["value"].strip("\\\"'`")
+        value = inner if _OPENS.search(inner) else _CLOSES.sub("", inner)
+        is_password, is_vague = named.startswith(("pass", "pwd")), match["vague"] is not None
+        is_prose = "is" in match["link"].lower().split()
+        if _looks_secret(value.rstrip(".!?)"), is_password=is_password, is_vague=is_vague, is_prose=is_prose):
+            at = match.start("value") + match["value"].index(inner)
+            yield Secret("password" if is_password else "api_key", at, at + len(value), f"{named}={MASK}")
 
 
-def _looks_chosen(value: str, *, is_prose: bool) -> bool:
-    """True if a word mixes letters and digits, or signs, as no plain word, date or path does."""
-    if _PLACEHOLDER.match(value) or " " in value or len(set(value)) < _LEAST_VARIETY:
+def _variables(text: str, start: int, end: int) -> Iterator[Secret]:
+    """Find variables whose names end in `_KEY` or `_AUTH`, with the values of such."""
+    for match in _VARIABLE.finditer(text, start, end):
+        is_password = match["auth"] is not None
+        if _looks_secret(match["value"], is_password=is_password, is_vague=not is_password):
+            yield Secret("password" if is_password else "api_key", *match.span("value"), f"variable {MASK}")
+
+
+def _options(text: str, start: int, end: int) -> Iterator[Secret]:
+    """Find passwords and tokens among the options of a command."""
+    for match in _OPTION.finditer(text, start, end):
+        is_vague = match["vague"] is not None
+        if _looks_secret(match["value"], is_password=not is_vague, is_vague=is_vague, is_prose=True):
+            yield Secret("api_key" if is_vague else "password", *match.span("value"), f"option {MASK}")
+
+
+def _looks_secret(value: str, *, is_password: bool, is_vague: bool, is_prose: bool = False) -> bool:
+    """True if a word mixes letters and digits, or signs, as no plain word, date or path does.
+
+    After a vague name, such as token, only what a machine has drawn is a secret.
+    """
+    if len(value) < (_LEAST_PASSWORD if is_password else _LEAST_NAMED_KEY) or len(set(value)) < _LEAST_VARIETY:
         return False
+    if _PLACEHOLDER.match(value) or " " in value:
+        return False
+    if is_vague:
+        return not value.startswith("0x") and _PLAIN.fullmatch(value) is None and _looks_drawn(value)
     has_letter, has_digit = any(map(str.isalpha, value)), any(map(str.isdigit, value))
     if is_prose and not (has_letter and has_digit):
         return False
-    if re.fullmatch(r"\d+[-./:\d]*|[A-Za-z]+(?:[-_./][A-Za-z]+)*\(?|https?://.*|\.?/.*|\d+[-_ ]?[A-Za-z]+", value):
+    if _PLAIN.fullmatch(value) and not _AMAZON_SECRET.fullmatch(value):
         return False
     return has_letter and (has_digit or bool(re.search(r"[!@#$%^&*+=~]", value)))
 
 
-def _cards(text: str) -> Iterator[Secret]:
-    for match in _CARD.finditer(text):
+def _looks_drawn(value: str) -> bool:
+    """True if a run of 8 letters and digits changes twice between them, as names with a number do not."""
+    return any(len(_TURN.findall(run)) > 1 for run in _RUN.findall(value))
+
+
+def _cards(text: str, start: int, end: int) -> Iterator[Secret]:
+    for match in _CARD.finditer(text, start, end):
         digits = re.sub(r"[ -]", "", match[0])
         if _ISSUERS.fullmatch(digits) and len(set(digits)) > 1 and _passes_luhn(digits):
             yield Secret("card_number", match.start(), match.end(), f"card of {len(digits)} digits {MASK}")
@@ -241,4 +350,13 @@ def _passes_luhn(digits: str) -> bool:
     return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0  # noqa: PLR2004  # sum of its digits
 
 
-_FINDERS = (_private_keys, _api_keys, _jwts, _url_passwords, _named, _cards)
+# With what one of their secrets has: most finders need not look at a text at all.
+_FINDERS: Mapping[Callable[[str, int, int], Iterator[Secret]], Sequence[str]] = {
+    _api_keys: [hint for _, hints in _KEY_HINTS for hint in hints],
+    _jwts: ["eyj"],
+    _url_passwords: ["://"],
+    _named: _NAMES,
+    _variables: ["_key=", "_auth="],
+    _options: ["curl", *_OPTION_HINTS],
+    _cards: list("0123456789"),
+}
