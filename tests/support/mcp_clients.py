@@ -73,10 +73,10 @@ def in_memory(path, profile, mode="auto", settings=None):
 
 
 @contextmanager
-def over_pipes(path, profile, mode="auto"):
+def over_pipes(path, profile, mode="auto", *, cwd=None):
     program, *command = engrain("mcp", "--profile", profile, "--db", path, "--agent", AGENT, "--tenant", TENANT)
     parameters = StdioServerParameters(
-        command=program, args=command, cwd=path.parent, env={**os.environ, "ENGRAIN_EMBEDDING__MODEL": "none"}
+        command=program, args=command, cwd=cwd or path.parent, env={**os.environ, "ENGRAIN_EMBEDDING__MODEL": "none"}
     )
     with connected(stdio_client(parameters), mode) as tools:
         yield tools

@@ -200,9 +200,9 @@ class Agent(Conversations):
         A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
         `scope` (by default the agent's own; acting for a user, its own of this user), in whatever spelling: "lives_in"
         is "lives in", and a subject has all names that the registry knows of it. Where a subject has many values
-        (likes, owns, ...) they stand side by side. Saying the same again confirms the fact and gives it. Values that
-        are not given are told from the words: the `importance` (5, and more for a name, a preference, a decision) and
-        the `category` ("fact" where none fits).
+        (likes, owns, ...) they stand side by side, and so do facts that tags name two projects of (`project:shop`).
+        Saying the same again confirms the fact and gives it. Values that are not given are told from the words: the
+        `importance` (5, and more for a name, a preference, a decision) and the `category` ("fact" where none fits).
 
         Raises:
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends

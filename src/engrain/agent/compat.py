@@ -43,10 +43,12 @@ def protect_fact(agent: Agent, id_: str) -> Fact:
     return replace_fact(parts, new_act(parts, caller), id_, **certain)
 
 
-def remember_statement(agent: Agent, routing: Routing, content: str) -> tuple[Episode, Fact]:
+def remember_statement(
+    agent: Agent, routing: Routing, content: str, *, tags: Sequence[str] = ()
+) -> tuple[Episode, Fact]:
     """Remember words that say more than their fact as an episode, and the fact, which is learned from it."""
     parts, caller = enter(agent)
-    return handling.remember_statement(parts, caller, routing, {"content": content})
+    return handling.remember_statement(parts, caller, routing, {"content": content, "tags": tags})
 
 
 def correct_memory(agent: Agent, id_: str, content: str) -> MemoryRecord:

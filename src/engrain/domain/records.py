@@ -236,7 +236,7 @@ class Fact(Scoped, Trusted, Dated, Record):
     def key(self) -> FactKey:
         """Canonical form of the subject and predicate, and of the content where values stand side by side."""
         about = {"scope": self.scope, "subject": self.subject, "predicate": self.predicate, "content": self.content}
-        return fact_key(**about, is_pending=self.is_pending)
+        return fact_key(**about, tags=self.tags, is_pending=self.is_pending)
 
     @property
     def slot(self) -> tuple[str, str, str, str, str]:

@@ -217,6 +217,7 @@ class RecordConverter:
             subject=fact.subject,
             predicate=fact.predicate,
             content=fact.content,
+            tags=fact.tags,
             at=self.act.at,
         )
         if current is None or current.id == fact.id or current.created_at <= fact.created_at:

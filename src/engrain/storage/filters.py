@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engrain.domain.memories.fact_keys import PENDING_MARK
+from engrain.domain.memories.fact_keys import PENDING_MARK, PROJECT_MARK
 from engrain.domain.memories.trust import TRUST, TRUST_LEVELS
 
 if TYPE_CHECKING:
     from engrain.domain.filters import Filter, TimePosition
+    from engrain.domain.memories.fact_keys import FactKey
     from engrain.domain.records import Fact, Kind
     from engrain.domain.requests import Request
     from engrain.storage.dialects import Dialect
@@ -35,6 +36,16 @@ class Namesakes(NamedTuple):
     def is_alone(self) -> bool:
         """True for a subject with one name that the registry does not know."""
         return len(self.keys) == 1 and not self.entity_ids
+
+
+def holds_value(key: FactKey) -> str:
+    """Build a condition over the facts of a subject and predicate: those that may have the `:value` of a key.
+
+    Those of some periods have their ids as value keys. One value is looked for in every project: a fact of one that was
+    stored before projects had slots of their own has none.
+    """
+    is_one_of_many = key.value and not key.value.startswith(PROJECT_MARK)
+    return "(value_key = :value OR value_key = id)" if is_one_of_many else NOT_PENDING
 
 
 def position_bindings(after: TimePosition, dialect: Dialect) -> dict[str, Any]:
@@ -78,9 +89,7 @@ def _in_slot(
     if is_any_value:
         return condition, bound
     condition += " AND value_key >= ''"  # is always true; SQLite seeks the index of active facts for it, not of all
-    if key.value:  # those of some periods have their ids as value keys
-        return f"{condition} AND (value_key = :value OR value_key = id)", {**bound, "value": key.value}
-    return f"{condition} AND {NOT_PENDING}", bound
+    return f"{condition} AND {holds_value(key)}", {**bound, "value": key.value}
 
 
 def _trust(kind: Kind) -> str:

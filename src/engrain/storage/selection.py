@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.memories.fact_keys import fact_key
 from engrain.domain.records import KINDS, Fact, Kind, MemoryRecord
-from engrain.storage.filters import NOT_PENDING
+from engrain.storage.filters import holds_value
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
@@ -128,15 +128,22 @@ def load_of_tenants(tx: Transaction, docs: Collection[tuple[str, int]]) -> dict[
 
 
 def find_active_fact(
-    snapshot: Snapshot, *, scope: str, subject: str, predicate: str, content: str = "", at: datetime | None = None
+    snapshot: Snapshot,
+    *,
+    scope: str,
+    subject: str,
+    predicate: str,
+    content: str = "",
+    tags: Sequence[str] = (),
+    at: datetime | None = None,
 ) -> Fact | None:
     """Find the active fact about no entity in the slot of these, live `at` a time, if the caller sees it."""
     if not snapshot.sees(scope):
         return None
-    key = fact_key(scope=scope, subject=subject, predicate=predicate, content=content)
+    key = fact_key(scope=scope, subject=subject, predicate=predicate, content=content, tags=tags)
     bound = {"tenant_id": snapshot.tenant_id, "scope": scope, **key._asdict()}
     same = "tenant_id = :tenant_id AND scope = :scope AND subject_key = :subject AND predicate_key = :predicate"
-    same += " AND (value_key = :value OR value_key = id)" if key.value else f" AND {NOT_PENDING}"
-    found = select(snapshot, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
+    same += f" AND {holds_value(key)} AND entity_id IS NULL AND validity = 'active'"
+    found = select(snapshot, "fact", same, bound)
     facts = (memory for _, memory in found if isinstance(memory, Fact) and memory.key.value == key.value)
     return next((fact for fact in facts if at is None or fact.is_live(at)), None)

@@ -8,7 +8,7 @@ import pytest
 from engrain import Memory
 from engrain.engines.token_counters import WordPieces
 from engrain.interfaces.compat.assistant import LINE_TOKENS
-from tests.support.mcp_clients import AGENT, SETTINGS, WAYS, in_memory
+from tests.support.mcp_clients import AGENT, SETTINGS, WAYS, in_memory, over_pipes
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -195,3 +195,36 @@ def test_the_request_is_named_in_the_results_meta(path):
     with Memory.open(path, settings=SETTINGS) as memory:
         assert {event.request_id for event in memory.agent().events(stored)} == {"req-7"}
         assert memory.agent().get(stored).agent == AGENT
+
+
+def test_what_is_remembered_in_one_project_replaces_nothing_of_another(path, tmp_path):
+    """A coding assistant starts one server for each project: its folder says which."""
+    for name in ("shop", "blog"):
+        (tmp_path / name / "src").mkdir(parents=True)
+        (tmp_path / name / ".git").mkdir()
+        origin = f'[remote "origin"]\n\turl = git@github.com:ana/{name}.git\n'
+        (tmp_path / name / ".git" / "config").write_text(origin)
+    ports = {"shop": "8443", "blog": "9000"}
+    for name, port in ports.items():
+        with over_pipes(path, "assistant", cwd=tmp_path / name / "src") as tools:
+            said = tools.text("remember", content=f"The API listens on port {port}", subject="API", predicate="port")
+            assert f"[github.com/ana/{name}] " in said
+            assert "It replaces" not in said
+            assert f"[github.com/ana/{name}] " in tools.text("remember", content="Never push to main.")
+            tools.text("remember", content="Porto", subject="user", predicate="lives in")
+            assert "It replaces" in tools.text("remember", content=f"{port}0", subject="API", predicate="port")
+    with over_pipes(path, "assistant") as tools:
+        tools.text("remember", content="7000", subject="API", predicate="port")
+        found = lines_of(tools.text("search", query="Which port does the API listen on?"))
+    assert [
+        sum(f"[github.com/ana/{name}] API port: {port}0" in line for line in found) for name, port in ports.items()
+    ] == [1, 1]
+    with Memory.open(path, settings=SETTINGS) as memory:
+        agent = memory.agent(AGENT)
+        assert sorted(fact.tags for fact in agent.facts("API")) == [
+            (),
+            ("project:github.com/ana/blog",),
+            ("project:github.com/ana/shop",),
+        ]
+        assert [fact.tags for fact in agent.facts("user")] == [()]
+        assert len(agent.list("rule")) == 2

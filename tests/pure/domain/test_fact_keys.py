@@ -48,6 +48,21 @@ def test_values_stand_side_by_side_where_a_predicate_has_many():
     assert fact("Porto").slot == fact("Lisbon", predicate="resides_in").slot
 
 
+def test_facts_of_two_projects_and_of_none_have_places_of_their_own():
+    shop, blog = ("project:github.com/ana/shop", "web"), ("project:github.com/ana/blog",)
+    for predicate in ("port", "uses", "likes"):
+        said = {"subject": "API", "predicate": predicate}
+        assert len({fact("8443", **said, tags=tags).slot for tags in (shop, blog, ())}) == 3
+        assert fact("8443", **said, tags=shop).slot == fact("8443", **said, tags=shop[:1]).slot
+    assert (
+        fact("9000", subject="API", predicate="port", tags=shop + blog).slot
+        == fact("1", subject="API", predicate="port").slot
+    )
+    assert len({fact("Porto", subject="user", tags=tags).slot for tags in (shop, blog, ())}) == 1
+    note = {"subject": "aide", "scope": "aide", "predicate": "plan"}
+    assert fact("x", **note, tags=shop).slot == fact("y", **note).slot
+
+
 def test_a_long_value_has_a_short_key():
     assert len(value_key("tea with milk " * 100)) < 80
     assert value_key("tea with milk " * 100) != value_key("tea with milk " * 101)

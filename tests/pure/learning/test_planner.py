@@ -506,3 +506,46 @@ def test_what_tools_say_makes_no_rule():
     }
     done = planned(lesson(*pages), new_rules=[said])
     assert (done.actions, [one.reason for one in done.rejected]) == ((), ["hearsay"])
+
+
+API = "The API listens on port 9000."
+PORT = statement("API", "port", "9000", "The API listens on port 9000")
+SHOP, BLOG = "project:github.com/ana/shop", "project:github.com/ana/blog"
+
+
+def port(content, **more):
+    return fact(content, subject="API", predicate="port", scope="aide", created_at=NOON - DAY, **more)
+
+
+def test_what_is_learned_is_of_the_project_that_all_its_sources_share():
+    given = lesson(episode(API, tags=(BLOG, "api")), episode("Always lint.", tags=(BLOG,)), episode(API, tags=(SHOP,)))
+    lint = {"content": "Always lint", "tags": ["style", SHOP], "evidence": quotes(("e2", "Always lint"))}
+    done = planned(given, new_facts=[{**PORT, "tags": ["web", SHOP]}], new_rules=[lint])
+    assert [action.memory.tags for action in done.actions] == [("web", BLOG), ("style", BLOG)]
+    both = {**PORT, "evidence": quotes(("e1", "The API listens on port 9000"), ("e3", "The API listens on port 9000"))}
+    assert [action.memory.tags for action in planned(given, new_facts=[both]).actions] == [()]
+
+
+@pytest.mark.parametrize("content", ["8443", "9000"])
+@pytest.mark.parametrize("predicate", ["port", "listens at port"])
+def test_a_project_neither_confirms_updates_nor_doubts_what_another_says(content, predicate):
+    known = replace(port(content, tags=(SHOP,)), predicate=predicate)
+    rules = (rule("Always lint", scope="aide", tags=(SHOP,)),)
+    given = lesson(episode(f"{API} Always lint.", tags=(BLOG,)), shown=(known, *rules))
+    lint = {"content": "Always lint", "evidence": quotes(("e1", "Always lint"))}
+    for section in ({"new_facts": [PORT]}, {"updated_facts": [{**PORT, "target_id": "k1"}]}):
+        done = planned(given, **section, new_rules=[lint])
+        assert [(action.kind, action.target_id, action.doubts) for action in done.actions] == [
+            ("new_fact", None, ()),
+            ("new_rule", None, ()),
+        ]
+        assert done.actions[0].memory.slot != known.slot
+    assert [rejection.reason for rejection in done.rejected] == ["other_project"]
+    slots = {item.slot for item in list_slot_facts(parse_reply(json.dumps({"new_facts": [PORT]})), given)}
+    assert done.actions[0].memory.slot in slots
+
+
+def test_an_update_said_in_no_project_is_of_its_targets():
+    known = port("8443", tags=(SHOP,))
+    [action] = planned(lesson(API, shown=(known,)), updated_facts=[{**PORT, "target_id": "k1"}]).actions
+    assert (action.kind, action.memory.tags, action.memory.slot) == ("updated_fact", (SHOP,), known.slot)

@@ -107,6 +107,19 @@ def test_only_the_same_subject_predicate_and_scope_is_superseded(store, change):
 
 
 @pytest.mark.req("B02.2", "B25.4")
+@pytest.mark.parametrize("predicate", ["port", "likes"])
+def test_a_fact_of_one_project_neither_ends_nor_repeats_that_of_another(store, predicate):
+    said = {"subject": "API", "predicate": predicate}
+    shop, blog = {"tags": ("project:shop",)}, {"tags": ("project:blog",)}
+    first = put(store, [fact("8443", **said, **tags) for tags in (shop, blog, {})])
+    together = put(store, [fact("8443", **{**said, "subject": name}, **tags) for name in "AB" for tags in (shop, blog)])
+    [newer] = put(store, [fact("8443" if predicate == "likes" else "9000", **said, **shop)])
+    validity = [item.validity for item in store.get(CALLER, [item.id for item in (*first, newer, *together)])]
+    assert validity == ["superseded", *["active"] * 7]
+    assert newer.supersedes_id == first[0].id
+    assert [item.id for item in store.history(CALLER, newer.id)] == [first[0].id, newer.id]
+
+
 def test_of_somebody_known_it_is_the_entity_that_counts_whatever_the_subject_says(store):
     """A fact that says the name of somebody known, and no entity, is about the one of that name."""
     ana, ben = (store.put_entity(act(), entity(name)) for name in ("Ana", "Ben"))

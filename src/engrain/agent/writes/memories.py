@@ -12,7 +12,7 @@ from engrain.agent.writes import linking
 from engrain.domain.access.scopes import user_of
 from engrain.domain.memories.decay import without_fading
 from engrain.domain.memories.fact_keys import USER, is_note_slot, subject_key, value_key
-from engrain.domain.memories.lineage import inherit_trust
+from engrain.domain.memories.lineage import inherit_project, inherit_trust
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.text.small_talk import is_about_speaker
@@ -137,7 +137,8 @@ def _put_statement(work: UnitOfWork, parts: Parts, turn: Episode, fact: Fact) ->
 def _store_or_confirm(work: UnitOfWork, parts: Parts, new: _Learned, *, key: str | None) -> _Learned | None:
     """Store a fact or a rule, or confirm the one that says the same; None where the id is taken."""
     if isinstance(new, Fact) and new.source_episode_id is not None:
-        new = inherit_trust(new, load_memories(work, [new.source_episode_id]))
+        sources = load_memories(work, [new.source_episode_id])
+        new = replace(inherit_trust(new, sources), tags=inherit_project(new.tags, sources))
     confirmed = _confirm_same(work, new, key=key)
     stored = linking.put(work, parts, [new]) if confirmed is None else [confirmed]
     return next((memory for memory in stored if isinstance(memory, type(new))), None)

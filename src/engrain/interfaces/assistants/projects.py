@@ -6,7 +6,8 @@ import hashlib
 import re
 from pathlib import Path
 
-PREFIX = "project:"
+from engrain.domain.memories.fact_keys import PROJECT_PREFIX
+
 _REMOTE = re.compile(r'^\s*\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
 _ADDRESS = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+(?=/))?[:/]+(.+?)(?:\.git)?/*$", re.IGNORECASE)
 _MOST_CHARACTERS = 300
@@ -18,13 +19,23 @@ def tag_of(folder: str | Path) -> str:
     An address is kept without its user and password.
     """
     here = Path(folder).absolute()
-    root = next((place for place in (here, *here.parents) if (place / ".git").exists()), here)
+    root = _find_root(here) or here
     origin = _origin(root / ".git")
     if origin is not None:
-        return f"{PREFIX}{origin}"[:_MOST_CHARACTERS]
+        return f"{PROJECT_PREFIX}{origin}"[:_MOST_CHARACTERS]
     digest = hashlib.sha256(str(_main_root(root)).encode(errors="replace")).hexdigest()[:8]
     name = "".join(letter for letter in _main_root(root).name if letter.isprintable())
-    return f"{PREFIX}{name[:100] or 'root'}-{digest}"
+    return f"{PROJECT_PREFIX}{name[:100] or 'root'}-{digest}"
+
+
+def find_tag(folder: str | Path) -> str | None:
+    """Return the tag of the repository that a folder is in, as `tag_of` does; None outside of any."""
+    return None if _find_root(Path(folder).absolute()) is None else tag_of(folder)
+
+
+def _find_root(folder: Path) -> Path | None:
+    """Return the root of the repository that a folder is in."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
 
 
 def _origin(git: Path) -> str | None:

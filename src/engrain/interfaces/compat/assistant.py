@@ -9,13 +9,16 @@ from engrain.agent.agent import Agent
 from engrain.agent.compat import correct_memory, facts_about_user, remember_statement, texts_that_name, token_counter
 from engrain.context.entries import flatten
 from engrain.context.excerpts import ELLIPSIS, clip
+from engrain.domain.memories.fact_keys import project_of
 from engrain.domain.records import Degraded, Episode, Fact, MemoryRecord, Repeats, Rule, format_time
 from engrain.errors import EngrainError, NotFound
+from engrain.interfaces.mcp.identity import Identity
 from engrain.interfaces.mcp.results import reason_texts
 from engrain.interfaces.mcp.tools import READS, REMOVES, REPLACES, ToolDefinition, catch_not_found
 
 LINE_TOKENS = 60
 _HEAD_TOKENS = 35  # of a UUID and a date by word pieces, on average; a counter of characters makes them 12
+_PROJECT_CHARACTERS = 40
 _HITS = 10
 _MOST_FACTS = 40
 _USER = "user"
@@ -35,17 +38,18 @@ def search(
 
 
 def remember(
-    agent: Agent,
+    identity: Identity,
     content: Annotated[str, Field(description="One statement that stands alone, or the value of the predicate.")],
     *,
     subject: Annotated[str | None, Field(description="Whom a fact is about, such as: user.")] = None,
     predicate: Annotated[str | None, Field(description="What it says, such as: lives in.")] = None,
 ) -> str:
     """Remember what will matter later: a statement, or a fact, which takes the place of what was true before."""
+    agent = identity.agent()
     stored, said = (
-        _remember(agent, content)
+        _remember(agent, content, identity.project)
         if predicate is None and subject is None
-        else (_state(agent, content, subject, predicate), None)
+        else (_state(agent, content, subject, predicate, project=identity.project), None)
     )
     replaced = agent.get(stored.supersedes_id) if isinstance(stored, Fact) and stored.supersedes_id else None
     lines = [f"Remembered {_line(agent, stored, '')}"]
@@ -107,26 +111,34 @@ def _forget(agent: Agent, id_: str, *, is_alone: bool) -> str:
         return f"Kept {flatten(id_):.80}: {flatten(str(refusal))}"
 
 
-def _remember(agent: Agent, content: str) -> tuple[Fact | Rule, Episode | None]:
+def _remember(agent: Agent, content: str, project: str | None) -> tuple[Fact | Rule, Episode | None]:
     """Remember a statement in words: a fact or a rule, where it says so, else a text that stands for itself.
 
     Words that say more than their fact are an episode, too, as `Agent.handle` keeps them.
     """
     routing = agent.route(content)
+    tags = _tags(project, routing.subject)
     match routing.route:
         case "fact" if routing.is_part:
-            said, fact = remember_statement(agent, routing, content)
+            said, fact = remember_statement(agent, routing, content, tags=tags)
             return fact, said
         case "fact":
-            return agent.remember(routing.content, subject=routing.subject, predicate=routing.predicate), None
+            fact = agent.remember(routing.content, subject=routing.subject, predicate=routing.predicate, tags=tags)
+            return fact, None
         case "rule":
-            return agent.rules.add(routing.content), None
+            return agent.rules.add(routing.content, tags=tags), None
         case _:
-            return agent.remember(content), None
+            return agent.remember(content, tags=tags), None
 
 
-def _state(agent: Agent, content: str, subject: str | None, predicate: str | None) -> Fact:
-    return agent.remember(content, subject=_USER if subject is None else subject, predicate=predicate)
+def _state(agent: Agent, content: str, subject: str | None, predicate: str | None, *, project: str | None) -> Fact:
+    about = _USER if subject is None else subject
+    return agent.remember(content, subject=about, predicate=predicate, tags=_tags(project, about))
+
+
+def _tags(project: str | None, subject: str | None) -> list[str]:
+    """Return the tags of something that is remembered in a project: what is said of the user holds in every one."""
+    return [project] if project is not None and project_of([project], subject=subject or "") else []
 
 
 def _line(
@@ -139,13 +151,20 @@ def _line(
     head = f"{memory.id} {memory.happened_at:%Y-%m-%d}"
     if detail:
         return f"{head} {text} ({', '.join(_details(memory, repeats))})"
-    count = token_counter(agent)
-    room = LINE_TOKENS - max(count(head), _HEAD_TOKENS)
+    count, mark = token_counter(agent), _project_mark(memory)
+    room = LINE_TOKENS - max(count(head), _HEAD_TOKENS + count(mark))
 
     def fits(part: str) -> bool:
         return count(part) <= room
 
-    return f"{head} {text if fits(text) else clip(text, query, fits) or ELLIPSIS}"
+    return f"{head}{mark} {text if fits(text) else clip(text, query, fits) or ELLIPSIS}"
+
+
+def _project_mark(memory: MemoryRecord) -> str:
+    """Write the end of the project that a memory is of, where it is of one."""
+    project = flatten(project_of(memory.tags))
+    shown = project if len(project) <= _PROJECT_CHARACTERS else ELLIPSIS + project[-_PROJECT_CHARACTERS:]
+    return f" [{shown}]" if project else ""
 
 
 def _details(memory: MemoryRecord, repeats: Repeats | None) -> Iterable[str]:

@@ -39,7 +39,8 @@ class Identity:
     """Tenant, agent, user and role of whoever asks: of the server itself on stdio, over HTTP of the key of a request.
 
     `session` and `request_id` are those of the request; the call's own `request_context` goes before.
-    `is_operator`: whether the caller runs the memory, and so may read details of the machine.
+    `is_operator`: whether the caller runs the memory, and so may read details of the machine. `project`: the tag of the
+    repository that a server on stdio was started in.
     """
 
     memory: "Memory"
@@ -52,6 +53,7 @@ class Identity:
     is_operator: bool = True
     session: str | None = None
     request_id: str | None = None
+    project: str | None = None
 
     def agent(self, context: RequestContext | None = None, *, session: str | None = None) -> "Agent":
         """Return the memory as the call's agent sees it."""

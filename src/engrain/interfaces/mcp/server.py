@@ -247,8 +247,11 @@ class MemoryServer(MCPServer[Any]):
         )
 
 
-def make_server(memory: "Memory", profile: str) -> MemoryServer:
-    """Make the server of a profile, for the tenant, agent and user of the memory's settings."""
+def make_server(memory: "Memory", profile: str, *, project: str | None = None) -> MemoryServer:
+    """Make the server of a profile, for the tenant, agent and user of the memory's settings.
+
+    What its profile `assistant` remembers gets the tag of the `project`.
+    """
     caller = memory.agent().caller
     identity = Identity(
         memory=memory,
@@ -256,6 +259,7 @@ def make_server(memory: "Memory", profile: str) -> MemoryServer:
         agent_name=caller.agent,
         user=caller.user,
         is_user_bound=caller.user is not None,
+        project=project,
     )
     server = MemoryServer(profile_of(profile), lambda _: identity)
     if profile in SUBSCRIBABLE:
@@ -263,11 +267,11 @@ def make_server(memory: "Memory", profile: str) -> MemoryServer:
     return server
 
 
-def serve_stdio(memory: "Memory", profile: str, opening: Opening) -> None:
+def serve_stdio(memory: "Memory", profile: str, opening: Opening, *, project: str | None) -> None:
     """Serve the protocol on stdin and stdout until the client closes its end; logs go to stderr."""
     # A host that reads no stderr has its pipe filled by many lines, and this process would wait for it.
     logs.configure(memory.settings.logging, level="warning")
-    run(_serve_streams, make_server(memory, profile), opening)
+    run(_serve_streams, make_server(memory, profile, project=project), opening)
 
 
 async def _serve_streams(server: MemoryServer, opening: Opening) -> None:

@@ -81,16 +81,18 @@ def _take_request_context(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _answer_text(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a tool of an agent that answers a text as a function of an identity."""
+    """Return a tool of an agent, or of an identity, that answers a text as a function of an identity."""
+    first, *parameters = inspect.signature(call).parameters.values()
 
     @wraps(call)
     def tool(identity: Identity, *args: Any, **named: Any) -> CallToolResult:
         agent = identity.agent()
-        content = TextContent(type="text", text=call(agent, *args, **named))
+        content = TextContent(
+            type="text", text=call(identity if first.annotation is Identity else agent, *args, **named)
+        )
         request_id = agent.caller.request_id
         return CallToolResult(content=[content], _meta=None if request_id is None else {"request_id": request_id})
 
-    _, *parameters = inspect.signature(call).parameters.values()
     identity = inspect.Parameter("identity", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Identity)
     tool.__signature__ = inspect.Signature([identity, *parameters])  # type: ignore[attr-defined]  # PEP 362
     tool.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

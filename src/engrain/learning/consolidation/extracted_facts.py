@@ -10,7 +10,7 @@ from engrain.domain.records import Episode, Fact, Link, Record
 from engrain.errors import NotFound
 from engrain.learning.consolidation.equivalence import fold, is_same_statement
 from engrain.learning.consolidation.known_memories import load_holders
-from engrain.learning.consolidation.learned_facts import build_fact, describe, list_conflicting
+from engrain.learning.consolidation.learned_facts import build_fact, describe, list_conflicting, read_project
 from engrain.learning.support import Words, find_unsupported, is_about
 from engrain.storage.selection import load_visible
 from engrain.storage.write.arrivals import put_unlocked
@@ -111,7 +111,13 @@ def _find_known(
     same: dict[str, list[str]] = {}
     for (fact, extracted), memories in zip(new, near, strict=True):
         others = (*holders, *memories)
-        facts = [other for other in others if isinstance(other, Fact) and is_same_statement(other, extracted.says)]
+        facts = [
+            other
+            for other in others
+            if isinstance(other, Fact)
+            and is_same_statement(other, extracted.says)
+            and read_project(other) == read_project(fact)
+        ]
         same[fact.id] = [other.id for other in sorted(facts, key=lambda other: other.scope != fact.scope)]
     ids = sorted({id_ for of_fact in same.values() for id_ in of_fact})
     locked = load_visible(work, ids, lock=work.dialect.lock) if ids else []

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
+from engrain.domain.memories.fact_keys import project_of
 from engrain.domain.records import KINDS, Fact, Rule
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
@@ -58,6 +59,12 @@ def load_known(snapshot: Snapshot, episodes: Sequence[Episode], search: NearSear
     return list(known.values())
 
 
+def select_of_projects(known: Iterable[Fact | Rule], episodes: Iterable[Episode]) -> list[Fact | Rule]:
+    """Select the memories that a model is to see beside episodes: where all are of projects, none of another one."""
+    projects = {project_of(episode.tags) for episode in episodes}
+    return [memory for memory in known if "" in projects or _project(memory) in {"", *projects}]
+
+
 def load_recalled(snapshot: Snapshot, episodes: Sequence[Episode], now: datetime) -> list[MemoryRecord]:
     """Memories of any kind that share words with the episodes and that somebody asked for: possible echoes.
 
@@ -96,6 +103,7 @@ def load_holders(snapshot: Snapshot, facts: Iterable[Fact]) -> list[Fact]:
             subject=fact.subject,
             predicate=fact.predicate,
             content=fact.content,
+            tags=fact.tags,
             at=fact.created_at,
         )
         for fact in slots.values()
@@ -107,6 +115,10 @@ def reload(snapshot: Snapshot, memories: Iterable[Fact | Rule]) -> dict[str, Fac
     """Load memories by id as they are now; one that is gone stays as it was."""
     before = _by_id(memories)
     return before | _by_id(load_memories(snapshot, list(before)))
+
+
+def _project(memory: Fact | Rule) -> str:
+    return project_of(memory.tags, subject=memory.subject if isinstance(memory, Fact) else "")
 
 
 def _contents(result: ConsolidationResult, most: int) -> list[Statement | Guidance]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.ids import derived_id
+from engrain.domain.memories.fact_keys import project_of
+from engrain.domain.memories.lineage import inherit_project
 from engrain.domain.memories.predicates import is_many_valued, is_past
 from engrain.domain.memories.statement_times import SAID_AT, read_said_at
 from engrain.domain.records import DECAY_RATES, Fact
@@ -49,7 +51,7 @@ def build_fact(
         created_at=at,
         source_episode_id=episodes[-1].id if episodes else None,
         last_confirmed_at=at,
-        tags=statement.tags,
+        tags=inherit_project(statement.tags, episodes),
         metadata={SAID_AT: episodes[-1].event_time.isoformat()} if episodes else {},
     )
 
@@ -57,6 +59,11 @@ def build_fact(
 def read_statement_time(fact: Fact) -> datetime:
     """The time at which a fact was stated, as far as is known: of the newest of its sources, else its creation."""
     return read_said_at(fact.metadata) or fact.created_at
+
+
+def read_project(statement: Fact | Statement) -> str:
+    """Project that a statement is about; empty where it is about none, or about the user."""
+    return project_of(statement.tags, subject=statement.subject)
 
 
 def describe(memory: Fact | Rule) -> str:
@@ -67,7 +74,8 @@ def describe(memory: Fact | Rule) -> str:
 def list_conflicting(fact: Fact, known: Sequence[Fact]) -> list[Fact]:
     """Active facts that say otherwise of the same from another slot: of its subject, with an alike predicate.
 
-    Values that stand side by side speak against nobody, nor does what was against what is.
+    Values that stand side by side speak against nobody, nor does what was against what is, nor one project against
+    another.
     """
     return [
         other
@@ -75,6 +83,7 @@ def list_conflicting(fact: Fact, known: Sequence[Fact]) -> list[Fact]:
         if other.id != fact.id
         and other.validity == "active"
         and other.slot != fact.slot
+        and read_project(other) == read_project(fact)
         and not (is_many_valued(fact.key.predicate) or is_many_valued(other.key.predicate))
         and (is_same_name(other.subject, fact.subject) or (fact.entity_id and other.entity_id == fact.entity_id))
         and are_similar_predicates(other.predicate, fact.predicate)

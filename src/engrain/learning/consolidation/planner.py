@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.checks import MAX_NAME_LENGTH
 from engrain.domain.ids import derived_id
-from engrain.domain.memories.fact_keys import subject_key
+from engrain.domain.memories.fact_keys import project_of, subject_key
+from engrain.domain.memories.lineage import inherit_project
 from engrain.domain.memories.predicates import is_in_vocabulary, predicate_key
 from engrain.domain.memories.statement_times import SAID_AT
 from engrain.domain.memories.trust import (
@@ -34,6 +35,7 @@ from engrain.learning.consolidation.learned_facts import (
     build_fact,
     describe,
     list_conflicting,
+    read_project,
     read_statement_time,
 )
 from engrain.learning.consolidation.proposals import Guidance, Statement
@@ -67,6 +69,7 @@ _REASONS: Mapping[str, str] = {
     "too_little_evidence": "a rule needs two episodes that bear it out, or an explicit instruction of a user's",
     "anti_pattern": "following it did harm before",
     "other_subject": "only a correction may be about another subject; a new fact stands beside its target",
+    "other_project": "its target is of another project, and was left alone; a new fact stands beside it",
     "hearsay": "only an assistant, a tool or the model itself says it, which makes no rule",
     "unsupported_name": "its quotes do not say a name or an address that it has",
     "unsupported_number": "its quotes do not say a number that it has",
@@ -161,7 +164,10 @@ def list_slot_facts(result: ConsolidationResult, context: BatchContext) -> list[
         )
         spelled = replace(said, subject=subject, predicate=predicate, entity_id=entity_id)
         facts += [said, spelled, replace(spelled, predicate=_with_date(statement, context).predicate)]
-    return facts[: 3 * context.most_actions]
+    episodes = [text.episode for text in context.episodes.values()]
+    projects = {inherit_project((), [episode]) for episode in episodes}
+    projects = projects if len(projects) == 1 else {(), *projects}
+    return [replace(fact, tags=tags) for fact in facts[: 3 * context.most_actions] for tags in sorted(projects)]
 
 
 @dataclass(slots=True)
@@ -198,10 +204,14 @@ class _Draft:
         if isinstance(target, Rule):
             raise _Refused("unknown_target")
         proof, trust = self._support(self._prove(proposal), statement.content, subject=statement.subject, target=target)
-        self._do_once(statement.subject, statement.predicate, statement.content)
+        statement = replace(statement, tags=inherit_project(statement.tags, proof.episodes))
+        self._do_once(statement.subject, statement.predicate, statement.content, read_project(statement))
         target = self._choose_target(proposal, statement, target, trust)
+        if target is not None:
+            statement = replace(statement, tags=inherit_project(statement.tags, [target]))
         active = [fact for fact in context.known.facts if fact.validity == "active"]
-        same = [fact for fact in active if is_same_statement(fact, statement)]
+        of_project = [fact for fact in active if read_project(fact) == read_project(statement)]
+        same = [fact for fact in of_project if is_same_statement(fact, statement)]
         if trust not in PENDING_LEVELS and same and all(fact.is_pending for fact in same):
             target, same = same[0], []  # a user says now what only others have said
         if target is not None:  # a model that updates a fact says that it differs, if by one word
@@ -259,12 +269,16 @@ class _Draft:
         if proposal.reason != "corrected" and not is_same_name(target.subject, statement.subject):
             self.reject(proposal, "other_subject")
             return None
+        if read_project(statement) and read_project(target) not in {"", read_project(statement)}:
+            self.reject(proposal, "other_project")
+            return None
         return None if trust in PENDING_LEVELS and not target.is_pending else target  # it waits beside a user's
 
     def _add_rule(self, proposal: Proposal, guidance: Guidance) -> None:
         context = self.context
         proof, trust = self._support(self._prove(proposal), guidance.content)
-        self._do_once("rule", guidance.content)
+        guidance = replace(guidance, tags=inherit_project(guidance.tags, proof.episodes))
+        self._do_once("rule", guidance.content, project_of(guidance.tags))
         if len(proof.episodes) < RULE_EPISODES and not is_instruction(proof, context.episodes):
             raise _Refused("too_little_evidence")
         if proof.trust in PENDING_LEVELS:
@@ -273,7 +287,11 @@ class _Draft:
             if known.maturity == "anti_pattern":
                 if are_equivalent(str(known.metadata.get("original_content", "")), guidance.content):
                     raise _Refused("anti_pattern")
-            elif not known.is_forgotten and are_equivalent(known.content, guidance.content):
+            elif (
+                not known.is_forgotten
+                and project_of(known.tags) == project_of(guidance.tags)
+                and are_equivalent(known.content, guidance.content)
+            ):
                 self._confirm(known, proof)
                 return
         if trust in PENDING_LEVELS:

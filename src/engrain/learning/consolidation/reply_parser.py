@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.domain import checks
+from engrain.domain.memories.fact_keys import project_of
 from engrain.domain.records import DECAY_RATES
 from engrain.errors import InvalidInput
 from engrain.learning.consolidation.proposals import (
@@ -319,10 +320,10 @@ def _moment(value: object) -> datetime | None:
 
 
 def _tags(value: object) -> tuple[str, ...]:
-    """The tags that are names, each once; none where it is no list."""
+    """The tags that are names, each once, and of no project, which episodes name; none where it is no list."""
     if not isinstance(value, list):
         return ()
-    names = [checks.clean(tag) for tag in value if isinstance(tag, str)]
+    names = [checks.clean(tag) for tag in value if isinstance(tag, str) and not project_of([tag])]
     return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= checks.MAX_NAME_LENGTH))[:_MOST_TAGS]
 
 

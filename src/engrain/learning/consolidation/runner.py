@@ -27,6 +27,7 @@ from engrain.learning.consolidation.known_memories import (
     load_near,
     load_recalled,
     reload,
+    select_of_projects,
 )
 from engrain.learning.consolidation.planner import BatchContext, KnownMemories, list_slot_facts, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
@@ -270,7 +271,8 @@ class _BatchRun:
         now = self._dependencies.clock()
         search = self._dependencies.search(caller, list_episode_questions(episodes))
         known, recalled, sessions = store.search(caller, self._load_context, episodes, search, now)
-        question, shown = prompt.build_prompt(episodes, known, sessions, most_characters=options.most_characters)
+        near = select_of_projects(known, episodes)
+        question, shown = prompt.build_prompt(episodes, near, sessions, most_characters=options.most_characters)
         self._renew(batch, options.timeout_s + options.lease_s)
         completion = llm.complete(question, timeout_s=options.timeout_s)
         self._usage += completion.usage

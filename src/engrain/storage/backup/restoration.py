@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from engrain.domain.maintenance.backups import VectorSpace
-from engrain.domain.memories.fact_keys import FactKey, fact_key
+from engrain.domain.memories.fact_keys import PROJECT_MARK, FactKey, fact_key
 from engrain.domain.memories.trust import is_pending
 from engrain.domain.records import Episode, Event
 from engrain.storage import selection
@@ -106,7 +106,8 @@ class SqlRestoration:
         named = {"tenant_id": fact["tenant_id"], "scope": fact["scope"], "predicate": key.predicate, "value": key.value}
         found = self.tx.ask(
             f"SELECT id FROM facts WHERE tenant_id = :tenant_id AND scope = :scope AND predicate_key = :predicate "  # noqa: S608  # no input in it
-            f"AND {who} AND (:value = '' OR value_key = :value) AND validity = 'active' AND {HAS_BEGUN} AND {IS_LEFT}",
+            f"AND {who} AND (value_key = :value OR :value = '' AND substr(value_key, 1, 1) <> '{PROJECT_MARK}') "
+            f"AND validity = 'active' AND {HAS_BEGUN} AND {IS_LEFT}",
             {**named, "who": fact["entity_id"] or key.subject, "now": self.tx.dialect.time(at)},
         )
         return str(found[0][0]) if found else None
@@ -280,7 +281,7 @@ def find_erasures_of_users(tx: Transaction, tenant_id: str) -> dict[str, datetim
 
 def row_key(fact: Row) -> FactKey:
     """Return the key of the row of a fact."""
-    about = {name: fact[name] for name in ("scope", "subject", "predicate", "content")}
+    about = {name: fact[name] for name in ("scope", "subject", "predicate", "content", "tags")}
     return fact_key(**about, is_pending=is_pending(fact["metadata"], fact["category"]))
 
 

@@ -351,7 +351,8 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
         assert isinstance(fact, Fact)
         same, place = same_slot(fact)
         holders = selection.select(work, "fact", f"{same} AND validity = 'active'", place)
-        is_taken = any(isinstance(other, Fact) and other.is_live(work.act.at) for _, other in holders)
+        others = (other for _, other in holders if isinstance(other, Fact) and other.key.value == fact.key.value)
+        is_taken = any(other.is_live(work.act.at) for other in others)
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:
             return None
         work.run("restore_fact", tenant_id=tenant_id, id=loser_id)

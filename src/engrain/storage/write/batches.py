@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
+from engrain.domain.memories.fact_keys import PROJECT_MARK
 from engrain.domain.records import Episode, Fact
 from engrain.domain.text.dialogue.questions import question_shares
 from engrain.storage import selection
@@ -135,7 +136,10 @@ def _find_held_slots(work: UnitOfWork, facts: Sequence[Fact]) -> set[tuple[str, 
     if not facts:
         return set()
     keys = ((place, fact.scope, fact.key) for place, fact in enumerate(facts) if fact.entity_id is None)
-    slots = [(place, scope, key.predicate, key.subject, key.value) for place, scope, key in keys]
+    slots = [
+        (place, scope, key.predicate, key.subject, "" if key.value.startswith(PROJECT_MARK) else key.value)
+        for place, scope, key in keys
+    ]
     rows = work.rows("held_slots", tenant_id=work.tenant_id, slots=as_json(slots))
     return {facts[place].slot for (place,) in rows}
 

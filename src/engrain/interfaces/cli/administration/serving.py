@@ -14,7 +14,7 @@ import typer
 
 from engrain.domain import checks
 from engrain.errors import EngineUnavailable, InvalidInput
-from engrain.interfaces.assistants import local_socket
+from engrain.interfaces.assistants import local_socket, projects
 from engrain.interfaces.cli.completion import complete_names
 from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
@@ -76,7 +76,7 @@ def mcp(
     from engrain.interfaces.mcp.server import serve_stdio
 
     with invocation.memory(stays=True) as memory, local_socket.serve_socket(memory, path_of(memory.settings.db)):
-        serve_stdio(memory, chosen, opening)
+        serve_stdio(memory, chosen, opening, project=projects.find_tag(Path.cwd()))
 
 
 def _install(invocation: Invocation, client: str | None, profile: str, *, hooks: bool, only_print: bool) -> None:
