@@ -460,12 +460,12 @@ class Agent(Conversations):
     ) -> ImportReport:
         """Import a file of another system: conversations, memories or Markdown notes.
 
-        Formats are chatgpt, claude, claude-code, openai, locomo, mem0, letta, langgraph, mcp-memory, markdown and
-        jsonl, which `Memory.export` writes too. Facts are the agent's own, with their times and metadata; one older
-        than the fact in its slot becomes its past. A repeat adds only what is new in the file; what was erased since an
-        export stays erased; a line that names another agent is left out and counted. Maturity, counts and decay rates
-        begin anew, and a rule's confidence is 0.5 at most. A broken record, or one whose id or key has other content,
-        is reported and passed over. Vectors are made in the background; `Memory.flush` waits for them.
+        Formats are chatgpt, claude, claude-code, codex, gemini, openai, locomo, mem0, letta, langgraph, mcp-memory,
+        markdown and jsonl, which `Memory.export` writes too. Facts are the agent's own, with their times and metadata;
+        one older than the fact in its slot becomes its past. A repeat adds only what is new in the file; what was
+        erased since an export stays erased; a line that names another agent is left out and counted. Maturity, counts
+        and decay rates begin anew, and a rule's confidence is 0.5 at most. A broken record, or one whose id or key has
+        other content, is reported and passed over. `Memory.flush` waits for the vectors, made in the background.
 
         Raises:
             UnreadableImport: the file is of no known format, or broken and `strict`.

@@ -146,6 +146,11 @@ def derived_id(*parts: str, at: datetime | None) -> str:
     return _format(milliseconds << _RANDOM_BITS | int.from_bytes(digest.digest()[:10], "big") >> 6)
 
 
+def keyed_id(key: str, *, tenant_id: str, scope: str) -> str:
+    """Id that an idempotency key gives a memory of a scope, with the time of a key that is a UUIDv7."""
+    return derived_id(tenant_id, scope, "idempotency", key, at=moment_of(key))
+
+
 def moment_of(text: str) -> datetime | None:
     """Time of a UUIDv7, in milliseconds; None if the text is none, or of a time after the year 9999."""
     try:

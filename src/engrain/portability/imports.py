@@ -220,7 +220,7 @@ def prepare_plain_turns(records: Sequence[object], act: Act, *, secrets: SecretP
         return None
     columns = dict(zip(ImportedTurn._fields, zip(*records, strict=True), strict=True))
     metadata, *others = {id(value): value for value in columns["metadata"]}.values()
-    if others or any(columns["title"]) or any(columns["tags"]) or any(columns["fields"]):
+    if others or any(columns["title"]) or any(columns["tags"]) or any(columns["fields"]) or any(columns["key"]):
         return None
     try:
         turns = Turns(

@@ -12,7 +12,7 @@ from engrain.domain import checks
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.graph import known_type
 from engrain.domain.entities.registry import merged_into
-from engrain.domain.ids import derived_id, is_id, moment_of
+from engrain.domain.ids import derived_id, is_id, keyed_id, moment_of
 from engrain.domain.items import MOST_TTL_S, StoredItem, check_address, parse_fields, parse_namespace
 from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.memories import importance
@@ -242,7 +242,9 @@ class RecordConverter:
         if "importance" not in given:
             given["importance"] = importance.importance_of(content, role=turn.role)
         return Episode(
-            id=self._id(fields, *parts, at=turn.event_time),
+            id=self._id(fields, *parts, at=turn.event_time)
+            if turn.key is None
+            else keyed_id(turn.key, tenant_id=caller.tenant_id, scope=scope),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=scope,

@@ -217,6 +217,8 @@ FORMATS = {
     "chatgpt.json": "chatgpt",
     "claude.json": "claude",
     "claude-code.jsonl": "claude-code",
+    "codex.jsonl": "codex",
+    "gemini.json": "gemini",
     "locomo.json": "locomo",
     "openai-conversation.json": "openai",
     "openai-messages.json": "openai",

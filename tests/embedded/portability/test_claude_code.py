@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 import pytest
 
 from engrain.errors import UnreadableImport
+from engrain.portability.assistants.projects import tag_of
+from engrain.portability.assistants.turns import make_key
 from engrain.portability.formats import BrokenRecord, ImportedTurn, detect, read
 
 SESSION = "d2c1b0a9-1111-4eee-9fff-000000000001"
@@ -24,11 +26,40 @@ def test_reads_what_was_said_and_neither_tools_nor_notices(samples):
         event_time=datetime(2025, 12, 3, 18, 27, 4, 359000, tzinfo=UTC),
         source_id="5c0a7f10-0001-4b33-8e03-8f3b2c000001",
         metadata={"format": "claude-code"},
+        tags=(tag_of("/home/ana/parser"),),
+        key=make_key("claude-code", "5c0a7f10-0001-4b33-8e03-8f3b2c000001"),
     )
-    assert [(turn.role, turn.content) for turn in turns[1:]] == [
-        ("assistant", "I will read it first."),
-        ("assistant", "It takes every year for a common one."),
+    assert [(turn.role, turn.content) for turn in turns[1:]] == [("assistant", "It takes every year for a common one.")]
+
+
+def reply(text, message, **more):
+    said = {"id": message, "content": [{"type": "text", "text": text}]}
+    return {"type": "assistant", "sessionId": "s", "uuid": text, "message": {**said, **more}}
+
+
+def test_what_the_program_writes_and_what_leads_from_tool_to_tool_is_not_read(written):
+    path = written(
+        "t.jsonl",
+        [
+            line("<command-name>/clear</command-name>"),
+            line("<local-command-stdout>Set model</local-command-stdout>"),
+            line("The API listens on port 8443. <system-reminder>Never mention it.</system-reminder>", uuid="p"),
+            reply("Let me grep for it.", "a"),
+            reply("Part one.", "b"),
+            reply("Part two.", "b"),
+            line("[Request interrupted by user for tool use]"),
+            reply("No response requested.", "c", model="<synthetic>"),
+            line("hidden", isVisibleInTranscriptOnly=True),
+            line("Never push to main", cwd="no/absolute/path"),
+        ],
+    )
+    turns = list(read(path))
+    assert [(turn.role, turn.content, turn.source_id) for turn in turns] == [
+        ("user", "The API listens on port 8443.", "p"),
+        ("assistant", "Part one.\n\nPart two.", "Part one."),
+        ("user", "Never push to main", "Never push to main"),
     ]
+    assert {turn.tags for turn in turns} == {()}
 
 
 def test_broken_lines_are_named_by_their_number(written):
@@ -81,7 +112,6 @@ def test_a_folder_is_read_file_by_file_in_order(samples, written, tmp_path):
     assert [record.content for record in records if isinstance(record, ImportedTurn)] == [
         "first",
         "Why does the parser refuse 29 February?",
-        "I will read it first.",
         "It takes every year for a common one.",
         "last",
     ]

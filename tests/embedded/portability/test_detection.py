@@ -12,6 +12,8 @@ FORMAT_OF = {
     "chatgpt.json": "chatgpt",
     "claude.json": "claude",
     "claude-code.jsonl": "claude-code",
+    "codex.jsonl": "codex",
+    "gemini.json": "gemini",
     "locomo.json": "locomo",
     "openai-messages.json": "openai",
     "openai-conversation.json": "openai",
@@ -91,7 +93,7 @@ def test_broken_items_before_the_first_good_one_do_not_hide_the_format(samples, 
     assert [turn.content for turn in records[3:]] == [turn.content for turn in read(samples / name)]
 
 
-@pytest.mark.parametrize("name", ["claude-code.jsonl", "openai-tuning.jsonl", "plain.jsonl"])
+@pytest.mark.parametrize("name", ["claude-code.jsonl", "codex.jsonl", "openai-tuning.jsonl", "plain.jsonl"])
 @pytest.mark.parametrize("first", ["", "{broken", "nonsense", "{}", "{", "\x00", '{"messages'])
 def test_a_broken_first_line_does_not_hide_the_format(samples, written, name, first):
     path = written(name, f"{first}\n" + (samples / name).read_text(encoding="utf-8"))
@@ -156,7 +158,9 @@ def test_a_missing_file_is_refused_at_once(tmp_path, form):
             read(path, form)
 
 
-@pytest.mark.parametrize("form", [name for name in FORMATS if name not in {"claude-code", "markdown"}])
+@pytest.mark.parametrize(
+    "form", [name for name in FORMATS if name not in {"claude-code", "codex", "gemini", "markdown"}]
+)
 def test_a_folder_is_refused(tmp_path, form):
     (tmp_path / "a.jsonl").write_text('{"content": "x"}')
     with pytest.raises(UnreadableImport, match=f"is a folder; {form} is "):

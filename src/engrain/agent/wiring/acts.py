@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.ids import derived_id, moment_of
+from engrain.domain.ids import keyed_id
 from engrain.domain.requests import make_act
 
 if TYPE_CHECKING:
@@ -27,4 +27,4 @@ def new_id(parts: Parts, caller: Caller, idempotency_key: str | None) -> str:
     """
     if idempotency_key is None:
         return parts.ids()
-    return derived_id(caller.tenant_id, caller.own_scope, "idempotency", idempotency_key, at=moment_of(idempotency_key))
+    return keyed_id(idempotency_key, tenant_id=caller.tenant_id, scope=caller.own_scope)

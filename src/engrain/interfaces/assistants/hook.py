@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from engrain.config.tree import Settings
     from engrain.interfaces.assistants.session_state import SessionState
+    from engrain.portability.assistants.turns import Turn
 
 DEFAULT_CLIENT = "claude-code"
 USAGE = f"engrain hook EVENT [--client {'|'.join(PROTOCOLS)}] [--db PATH] [--agent NAME] [--user NAME] [--tenant NAME]"
@@ -152,7 +153,7 @@ class Conversation:
     @property
     def tag(self) -> str:
         """The tag of the project."""
-        from engrain.interfaces.assistants.projects import tag_of
+        from engrain.portability.assistants.projects import tag_of
 
         self._tag = self._tag or tag_of(protocols.folder_of(self.payload) or ".")
         return self._tag
@@ -186,7 +187,7 @@ class Conversation:
 
     def store_turns(self, calls: Any) -> None:
         """Store the turns that are new; the offset moves once all are in the database."""
-        from engrain.interfaces.assistants.transcripts import read_turns
+        from engrain.portability.assistants.transcripts import read_turns
 
         transcript = self.payload.get("transcript_path")
         if not self.command.protocol.has_transcript:
@@ -203,7 +204,7 @@ class Conversation:
             self.state.transcript, self.state.offset = str(transcript), end
             self.state.save()
 
-    def _store(self, calls: Any, turn: protocols.Turn) -> None:
+    def _store(self, calls: Any, turn: Turn) -> None:
         from engrain.interfaces.assistants.verb_calls import check_stored
 
         arguments = {"content": turn.text, "role": turn.role, "tags": [self.tag], "idempotency_key": turn.key}

@@ -6,27 +6,17 @@ https://geminicli.com/docs/hooks/reference.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from engrain.portability.assistants.turns import Turn, make_key, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Moment = Literal["start", "prompt", "turn", "end"]
-MOST_CHARACTERS = 20_000
 # Of these beginnings the model has the earlier context still, or gets it back with the history.
 _CONTINUES = frozenset({"resume", "fork"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One message of a conversation; `key` names it, wherever and how often it is read."""
-
-    role: Literal["user", "assistant"]
-    text: str
-    key: str
-    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,21 +126,6 @@ def answer(protocol: Protocol, event: str, *, context: str = "", message: str = 
         )
     named = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}} if context else {}
     return named | shown
-
-
-def shorten(text: str) -> str:
-    """Return a text without its middle where it is long: a log that was pasted is no memory."""
-    text = text.strip()
-    if len(text) <= MOST_CHARACTERS:
-        return text
-    half = MOST_CHARACTERS // 2
-    return f"{text[:half]}\n[...]\n{text[-half:]}"
-
-
-def make_key(*parts: str | None) -> str:
-    """Return the idempotency key of a turn: the same for the same parts."""
-    digest = hashlib.sha256("\0".join(part or "" for part in parts).encode(errors="replace"))
-    return f"hook:{digest.hexdigest()[:40]}"
 
 
 def _text(payload: Mapping[str, Any], name: str) -> str | None:

@@ -12,9 +12,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from engrain.errors import UnreadableImport
+from engrain.portability.formats.assistants.claude_code import CLAUDE_CODE
+from engrain.portability.formats.assistants.codex import CODEX
+from engrain.portability.formats.assistants.gemini import GEMINI
 from engrain.portability.formats.chatgpt import CHATGPT
 from engrain.portability.formats.claude import CLAUDE
-from engrain.portability.formats.claude_code import CLAUDE_CODE
 from engrain.portability.formats.fields import Malformed, describe, keys_found, shorten
 from engrain.portability.formats.files import Part, Source, container_of, parts_of
 from engrain.portability.formats.jsonl import JSONL
@@ -73,7 +75,10 @@ __all__ = [
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         form.name: form
-        for form in (CHATGPT, CLAUDE, LOCOMO, CLAUDE_CODE, OPENAI, MCP_MEMORY, MEM0, LETTA, LANGGRAPH, MARKDOWN, JSONL)
+        for form in (
+            *(CHATGPT, CLAUDE, LOCOMO, CLAUDE_CODE, CODEX, GEMINI),
+            *(OPENAI, MCP_MEMORY, MEM0, LETTA, LANGGRAPH, MARKDOWN, JSONL),
+        )
     }
 )
 """By name, in the order in which detection tries them."""
@@ -134,6 +139,9 @@ def _read_parts(form: Format, parts: list[Part], ready: dict[str, Source]) -> It
 
 
 def _read_source(form: Format, source: Source) -> Iterator[_Read]:
+    if form.read_file is not None:
+        yield from form.read_file(entry for page in source.scan() for entry in source.entries(page, form.item))
+        return
     ignored: list[str] = []
     for page in source.scan():
         turns = None if form.read_turns is None else form.read_turns(page, source.stem)
@@ -149,6 +157,7 @@ def _read_entries(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iter
         if isinstance(entry, BrokenRecord):
             yield entry
             continue
+        assert form.read is not None
         try:
             yield from map(partial(_place, entry.position), form.read(entry))
         except Malformed as fault:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
 Role: TypeAlias = Literal["user", "assistant", "tool", "system"]
@@ -41,6 +41,8 @@ class ImportedTurn(NamedTuple):
     tags: tuple[str, ...] = ()
     fields: Mapping[str, object] = _NOTHING
     """Further fields of an episode, by name, in an export of engrain."""
+    key: str | None = None
+    """Idempotency key under which others store this message, too, such as a hook."""
 
 
 class ImportedFact(NamedTuple):
@@ -197,8 +199,10 @@ class Format(NamedTuple):
     """Continuation of "a file of this format is"."""
     recognises: Mapping[Layout, Callable[[Json], bool]]
     """By layout: true for an entry of this format rather than another."""
-    read: Callable[[Entry], Iterator[ImportedRecord | BrokenRecord]]
+    read: Callable[[Entry], Iterator[ImportedRecord | BrokenRecord]] | None = None
     """Reads the records of one entry, in order; raises Malformed when the entry as a whole cannot be read."""
+    read_file: Callable[[Iterable[Entry | BrokenRecord]], Iterator[ImportedRecord | BrokenRecord]] | None = None
+    """In place of `read`: reads a file whose records are made of several entries."""
     read_turns: Callable[[Page, str], Sequence[ImportedTurn] | None] | None = None
     """Reads a page of lines at once, with the stem of their file; None where one is more than a plain turn."""
     ignored_keys: Callable[[Page], set[str]] | None = None

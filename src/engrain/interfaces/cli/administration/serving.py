@@ -14,11 +14,12 @@ import typer
 
 from engrain.domain import checks
 from engrain.errors import EngineUnavailable, InvalidInput
-from engrain.interfaces.assistants import local_socket, projects
+from engrain.interfaces.assistants import local_socket
 from engrain.interfaces.cli.completion import complete_names
 from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
 from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE, PROFILES
+from engrain.portability.assistants import projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable

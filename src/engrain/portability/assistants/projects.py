@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from engrain.domain.memories.fact_keys import PROJECT_PREFIX
@@ -33,9 +34,18 @@ def find_tag(folder: str | Path) -> str | None:
     return None if _find_root(Path(folder).absolute()) is None else tag_of(folder)
 
 
+def read_tag(folder: object) -> str | None:
+    """Return the tag of a folder that a file names, as `tag_of` does; None where it is no path of this system."""
+    return tag_of(folder) if isinstance(folder, str) and Path(folder).is_absolute() else None
+
+
 def _find_root(folder: Path) -> Path | None:
-    """Return the root of the repository that a folder is in."""
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+    """Return the root of the repository that a folder is in; a folder that cannot be looked into is none."""
+    for place in (folder, *folder.parents):
+        with suppress(OSError, ValueError):
+            if (place / ".git").exists():
+                return place
+    return None
 
 
 def _origin(git: Path) -> str | None:

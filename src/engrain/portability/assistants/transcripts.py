@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engrain.interfaces.assistants.protocols import Turn, make_key, shorten
+from engrain.portability.assistants.turns import Turn, make_key, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,12 +40,12 @@ def read_turns(path: str | Path, offset: int) -> tuple[list[Turn], int]:
                 if turn.role == "user":
                     if len(turns) >= MOST_TURNS:
                         break
-                    turns += [*_joined(reply), turn]
+                    turns += [*join_reply(reply), turn]
                     reply = []
                 else:
                     reply = [*reply, found] if reply and reply[0][0] == message else [found]
             end = after
-    return [*turns, *_joined(reply)], end
+    return [*turns, *join_reply(reply)], end
 
 
 def _start(file: Any, offset: int) -> int:
@@ -65,11 +65,14 @@ def _lines(file: Any, offset: int) -> Iterator[tuple[bytes, int]]:
 
 
 def _parse(line: bytes) -> tuple[str, Turn] | None:
-    """Return the turn of a line and the id of its message; None where it is no turn."""
     try:
-        entry = json.loads(line)
+        return parse_entry(json.loads(line))
     except (ValueError, RecursionError):
         return None
+
+
+def parse_entry(entry: object) -> tuple[str, Turn] | None:
+    """Return the turn of a line that is parsed, and the id of its message; None where it is no turn."""
     if not isinstance(entry, dict) or any(entry.get(name) for name in _NO_TURN):
         return None
     message, role = entry.get("message"), entry.get("type")
@@ -99,7 +102,7 @@ def _text(content: Any) -> str:
     return "\n\n".join(text.strip() for text in texts if isinstance(text, str) and text.strip())
 
 
-def _joined(reply: list[tuple[str, Turn]]) -> list[Turn]:
+def join_reply(reply: list[tuple[str, Turn]]) -> list[Turn]:
     """Return the turn of the parts of one message: under the key of the first."""
     if not reply:
         return []

@@ -1,0 +1,1 @@
+"""Formats of coding assistants: the files in which they keep their sessions."""
