@@ -24,10 +24,11 @@ from crewai.memory.unified_memory import Memory as CrewMemory
 from crewai.memory.utils import join_scope_paths
 from pydantic import PrivateAttr
 
+from engrain.domain import checks
 from engrain.integrations.connection import AgentConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -87,13 +88,13 @@ class EngrainMemory(CrewMemory):
         crewai_event_bus.emit(self, MemoryQueryStartedEvent(score_threshold=None, **asked))
         started = time.perf_counter()
         try:
-            found = self._storage.find(query, join_scope_paths(self.root_scope, scope))
-            matches = [
-                self._match(record, score)
-                for record, score in found
-                if (not categories or set(categories) & set(record.categories))
-                and (include_private or not record.private or (source is not None and record.source == source))
-            ]
+
+            def is_wanted(record: MemoryRecord) -> bool:
+                may_be_seen = include_private or not record.private or (source is not None and record.source == source)
+                return may_be_seen and (not categories or bool(set(categories) & set(record.categories)))
+
+            found = self._storage.find(query, join_scope_paths(self.root_scope, scope), is_wanted, least=limit)
+            matches = [self._match(record, score) for record, score in found]
         except Exception as error:
             crewai_event_bus.emit(self, MemoryQueryFailedEvent(score_threshold=None, error=str(error), **asked))
             raise
@@ -185,12 +186,23 @@ class _RecordStore:
         """Return the same store: copies of a crew share its memory."""
         return self
 
-    def find(self, query: str, scope: str) -> list[tuple[MemoryRecord, float]]:
-        """Return the records of a scope and of those below with how well they answer a query, the best first."""
-        if not query.strip():
-            return []
-        found = self._items.search(query, namespace=_namespace(scope), limit=_PAGE)
-        return [(MemoryRecord.model_validate(item.value), item.score or 0.0) for item in found]
+    def find(
+        self, query: str, scope: str, is_wanted: Callable[[MemoryRecord], bool], *, least: int
+    ) -> list[tuple[MemoryRecord, float]]:
+        """Return records of a scope and of those below with how well they answer a query, the best first.
+
+        They are the wanted ones of the best 1,000, and of as many more as it takes to have `least`.
+        """
+        wanted: list[tuple[MemoryRecord, float]] = []
+        after = None
+        while checks.clean(query):
+            page = self._items.search(query, namespace=_namespace(scope), limit=_PAGE, after=after)
+            records = [(MemoryRecord.model_validate(item.value), item.score or 0.0) for item in page]
+            wanted += [(record, score) for record, score in records if is_wanted(record)]
+            after = page.next
+            if after is None or len(wanted) >= least:
+                break
+        return wanted
 
     def find_equal(self, content: str, scope: str, *, source: str | None, private: bool) -> MemoryRecord | None:
         """Return the record of a scope, without those below, that has a text and is as private; None without one."""

@@ -6,7 +6,9 @@ https://github.com/langchain-ai/langgraph, `langgraph.store.base.BaseStore`.
 from __future__ import annotations
 
 import asyncio
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from langgraph.store.base import (
     BaseStore,
@@ -41,7 +43,8 @@ _WHOLE = ("$",)
 class EngrainStore(BaseStore):
     """Stores the items of a graph: `graph.compile(store=EngrainStore("agent.db"))`.
 
-    A query ranks the items by words and meaning, over `fields` of their values; the embedder is the memory's.
+    A query ranks the items by words and meaning, over `fields` of their values; the embedder is the memory's. Times and
+    UUIDs in a value are stored as text.
     """
 
     supports_ttl = True
@@ -100,21 +103,33 @@ class EngrainStore(BaseStore):
         fields = () if op.index is False else self._fields if op.index is None else tuple(op.index)
         return {
             **address,
-            "value": dict(op.value),
+            "value": _encode(op.value),
             "index": list(fields),
             "ttl_s": None if op.ttl is None else op.ttl * _MINUTE_S,
         }
 
     def _search(self, op: SearchOp) -> list[StoredItem]:
-        """Search page by page; with a query there is one page."""
-        end = op.offset + op.limit
-        asked: Any = {"namespace": (_ROOT, *op.namespace_prefix), "fields": op.filter, "refresh": op.refresh_ttl}
-        page = self._store.search(op.query or None, **asked, limit=min(end, _PAGE))
-        found = list(page)
-        while page.next is not None and len(found) < end:
-            page = self._store.search(**asked, limit=min(end - len(found), _PAGE), after=page.next)
+        """Search page by page; what comes before the offset is not refreshed."""
+        asked = {
+            "query": op.query or None,
+            "namespace": (_ROOT, *op.namespace_prefix),
+            "fields": _encode(op.filter) or None,
+        }
+        skipped, after = self._take(op.offset, None, **asked)
+        if skipped and after is None:
+            return []
+        return self._take(op.limit, after, **asked, refresh=op.refresh_ttl)[0]
+
+    def _take(self, count: int, after: str | None, **asked: Any) -> tuple[list[StoredItem], str | None]:
+        """Take so many items from a cursor on, and return them with the cursor of the next ones."""
+        found: list[StoredItem] = []
+        while len(found) < count:
+            page = self._store.search(**asked, limit=min(count - len(found), _PAGE), after=after)
             found += page
-        return found[op.offset : end]
+            after = page.next
+            if after is None:
+                break
+        return found, after
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()
@@ -135,6 +150,21 @@ class EngrainStore(BaseStore):
         while page.next is not None:
             page = self._store.namespaces(**asked, after=page.next)
             yield from page
+
+
+def _encode(value: Any) -> Any:
+    """Return a value as JSON has it: times and UUIDs as text, as in LangGraph's own stores."""
+    match value:
+        case dict():
+            return {name: _encode(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_encode(inner) for inner in value]
+        case datetime() | date() | time():
+            return value.isoformat()
+        case UUID():
+            return str(value)
+        case _:
+            return value
 
 
 def _described(item: StoredItem) -> dict[str, Any]:

@@ -126,9 +126,7 @@ class EngrainMemoryStore:
         validate_store_prefix(prefix)
         if not query.split() or min(limit, max_files, max_chars, max_file_chars) <= 0:
             return MemorySearchResult(matches=[], scanned=0, truncated=False)
-        namespace = _address(prefix)["namespace"]
-        page = await self._connection.call(self._store.search, query, namespace=namespace, limit=_PAGE)
-        children = [item for item in page if item.namespace == tuple(namespace) and _path(item).startswith(prefix)]
+        children = await self._connection.call(self._search_children, prefix, query, max_files)
         ranked = [item for item in children[:max_files] if item.score]
         matches, left = [], max_chars
         for item in ranked[:limit]:
@@ -196,6 +194,16 @@ class EngrainMemoryStore:
         if operation is not None and (receipt := self._find_receipt(operation)) is not None:
             return receipt
         raise MemoryConflictError(f"memory path {path!r} changed before it could be written")
+
+    def _search_children(self, prefix: str, query: str, most: int) -> list[StoredItem]:
+        """Search the files directly below a prefix, until there are more than so many."""
+        namespace, after, found = tuple(_address(prefix)["namespace"]), None, []
+        while True:
+            page = self._store.search(query, namespace=namespace, limit=_PAGE, after=after)
+            found += [item for item in page if item.namespace == namespace and _path(item).startswith(prefix)]
+            after = page.next
+            if after is None or len(found) > most:
+                return found
 
     def _list(self, prefix: str) -> list[str]:
         """List all paths that begin so."""

@@ -94,6 +94,17 @@ def check_views(memory):
     assert crew.list_records() == []
 
 
+def check_filters(memory):
+    """A record that is wanted is found, however many others answer better."""
+    crew = EngrainMemory(memory, agent="filters")
+    crew.remember_many([f"Coffee, coffee number {number}" for number in range(1_050)], "/many")
+    crew.remember("Somebody brews coffee in a rather old and long forgotten pot", "/many", categories=["pots"])
+    crew.remember("Nobody else may know which coffee it is in this long text", "/many", private=True, source="tracker")
+    assert [match.record.categories for match in crew.recall("coffee", categories=["pots"])] == [["pots"]]
+    assert "tracker" in {match.record.source for match in crew.recall("coffee", source="tracker", limit=1_052)}
+    assert len(crew.recall("coffee", limit=2_000)) == 1_051
+
+
 def check_crew(memory):
     seen, model = [], Model()
     with crewai_event_bus.scoped_handlers():
@@ -122,6 +133,8 @@ def main(location):
         check_views(memory)
         check_crew(memory)
         assert memory.agent("crew").store.search(namespace=["crewai"])
+    with Memory.open(location, embedder="none") as memory:
+        check_filters(memory)
     sys.stdout.write("ok\n")
 
 

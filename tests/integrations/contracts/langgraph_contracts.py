@@ -3,6 +3,8 @@
 import asyncio
 import random
 import sys
+from datetime import UTC, date, datetime
+from uuid import UUID
 
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
@@ -105,6 +107,12 @@ def check_ttl(memory):
     assert item.get("default", namespace=["langgraph", "s"]).expires_at == ends["default"]
     store.get(("s",), "default", refresh_ttl=True)
     assert item.get("default", namespace=["langgraph", "s"]).expires_at > ends["default"]
+    store.put(("t",), "older", {}, ttl=None)
+    store.put(("t",), "newer", {})
+    end = item.get("newer", namespace=["langgraph", "t"]).expires_at
+    for query in (None, "nothing"):  # what comes before the offset is not given, and not refreshed
+        assert [found.key for found in store.search(("t",), query=query, offset=1, refresh_ttl=True)] == ["older"]
+    assert item.get("newer", namespace=["langgraph", "t"]).expires_at == end
 
 
 def check_queries(memory):
@@ -123,6 +131,24 @@ def check_queries(memory):
     assert store.search(place, query="soup", limit=1)[0].key == "own"
     assert [item.key for item in store.search(place, query="salt", filter={"n": 2})] == ["dog"]
     assert [item.key for item in store.search(place, query="")] == ["none", "own", "dog", "sea"]
+
+
+def check_pages_of_queries(memory):
+    """A query has as many answers as are asked for."""
+    store = EngrainStore(memory, agent="pages", fields=["text"])
+    store.batch([PutOp(("many",), str(number), {"text": f"apple {number}"}) for number in range(1_003)])
+    assert len(store.search(("many",), query="apple", limit=2_000)) == 1_003
+    assert len(store.search(("many",), query="apple", limit=10, offset=1_000)) == 3
+    assert store.search(("many",), query="apple", limit=10, offset=1_003) == []
+
+
+def check_values(store):
+    """Times and UUIDs are text, as in the stores of LangGraph that have a database."""
+    at, id_ = datetime(2026, 5, 1, 9, 30, tzinfo=UTC), UUID(int=7)
+    store.put(("values",), "k", {"at": at, "of": [{"id": id_}], "day": date(2026, 5, 1)})
+    told = {"at": at.isoformat(), "of": [{"id": str(id_)}], "day": "2026-05-01"}
+    assert store.get(("values",), "k").value == told
+    assert [item.key for item in store.search(("values",), filter={"at": {"$lte": at}})] == ["k"]
 
 
 def check_names(store):
@@ -146,6 +172,8 @@ def main(location):
                 compare(store, run, chance, deletes=deletes)
         check_times(EngrainStore(memory, agent="times"))
         check_names(store)
+        check_values(store)
+        check_pages_of_queries(memory)
         check_ttl(memory)
         store.close()
         assert memory.agent("times").store.get("k", namespace=["langgraph", "users", "ana"]) is not None  # still open

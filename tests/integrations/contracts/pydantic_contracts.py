@@ -114,6 +114,19 @@ async def use(memory):
     assert "ocean" in found.matches[0].snippet
 
 
+async def check_many(memory):
+    """A file is found, however many below its folder answer better."""
+    store = EngrainMemoryStore(memory, agent="many")
+    await store.write("c/own.md", "A rather long text in which the coffee comes last", expected_version=None)
+    items = memory.agent("many").store
+    below = ["pydantic-ai", "c", "below"]
+    deep = {"content": "coffee", "version": "v", "operation": None, "metadata": None}
+    items.write([{"namespace": below, "key": str(n), "value": deep, "index": ["content"]} for n in range(1_000)])
+    bounds = {"limit": 5, "max_files": 100, "max_chars": 1_000, "max_file_chars": 100}
+    found = await store.search("c/", "coffee", **bounds)
+    assert [match.path for match in found.matches] == ["c/own.md"]
+
+
 async def race(memory):
     store = EngrainMemoryStore(memory, agent="race")
     writes = (outcome(store.write("a.md", str(number), expected_version=None)) for number in range(6))
@@ -163,6 +176,7 @@ async def main(location):
             store = EngrainMemoryStore(one, agent=f"agent {number}")
             await compare(store, InMemoryStore(), random.Random(number))
         await race(memory)
+        await check_many(memory)
     sys.stdout.write("ok\n")
 
 

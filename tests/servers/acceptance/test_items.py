@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain import AsyncMemory, InvalidInput, Memory
+from engrain.domain import pagination
 from engrain.errors import EngineUnavailable, UnreadableImport, VersionConflict
 from tests.support.clock import NOON, Clock
 from tests.support.engines import HashEmbedder
@@ -169,6 +170,9 @@ def test_lists_go_by_the_last_write_in_pages_that_are_stable(store):
         assert found == wanted
     with pytest.raises(InvalidInput):
         store.search("a query", after=store.search(limit=1).next)
+    forged = pagination.encode("store.search of a query", ("-1", ""))
+    with pytest.raises(InvalidInput, match="place of the cursor is -1"):
+        store.search("a query", after=forged)
 
 
 def test_namespaces_by_prefix_suffix_wildcard_and_depth(agent):
@@ -214,6 +218,24 @@ def test_a_time_to_live_ends_and_may_begin_anew(memory, store, clock):
     store.put("over", {}, ttl_s=1)
     clock.pass_time(minutes=1)
     assert store.put("over", {"n": 1}, expected_version=0).existed is False
+
+
+def test_a_query_has_pages_the_best_first_and_then_what_is_not_indexed(store):
+    for number in range(7):
+        store.put(f"apple {number}", {"text": f"apple {'pie ' * number}"}, index="text")
+    for number in range(3):
+        store.put(f"other {number}", {"text": "apple"})
+    every = store.search("apple", limit=100)
+    assert (len(every), every.next) == (10, None)
+    for limit in (1, 3, 7, 9, 10):
+        found, after = [], None
+        while True:
+            page = store.search("apple", limit=limit, after=after)
+            found += page
+            if (after := page.next) is None:
+                break
+        assert found == list(every), limit
+    assert keys(every)[7:] == ["other 2", "other 1", "other 0"]
 
 
 def test_a_query_ranks_by_words_and_by_meaning(location):

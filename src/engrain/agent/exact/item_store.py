@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from engrain.verbs import exact_words, words
 
 _HIGHEST_VERSION = 2**53 - 1
-_LIST, _NAMESPACES = "store.search", "store.namespaces"
+_LIST, _RANKING, _NAMESPACES = "store.search", "store.search of a query", "store.namespaces"
+_MOST_PLACES = 10**9
 _CHANGE = frozenset("namespace key value index ttl_s expected_version keep_history".split())
 
 
@@ -153,23 +154,29 @@ class ItemStore(View):
         """List the items of a namespace and of those below, last written first; with a query the best answers first.
 
         A query ranks the items that were put with an `index`, by words and by meaning; the others follow, without a
-        score. It gives one page.
+        score. Each page ranks anew.
         """
         parts, now = self._parts(), self._parts().clock()
         chosen, conditions = self._chosen(namespace), parse_filter(fields)
         most, refreshes = checks.count(limit, name="limit"), checks.flag(refresh, name="refresh")
         text = None if query is None else checks.query(query)
-        position = pagination.decode_moment(_LIST, after)
-        found = parts.store.read(self._caller, items.list_items, chosen, conditions, most + 1, now=now, after=position)
         if not text:
+            position = pagination.decode_moment(_LIST, after)
+            found = parts.store.read(
+                self._caller, items.list_items, chosen, conditions, most + 1, now=now, after=position
+            )
             page = pagination.cut(_LIST, found, most, lambda row: (row.item.updated_at, row.id))
             return Page(items=tuple(self._give(page.items, now, refresh=refreshes)), next=page.next)
-        if position is not None:
-            raise InvalidInput("a search with a query has one page; leave out after, and ask for more with limit")
+        start = _decode_place(after)
+        end = start + most
         ranked = item_index.rank(parts, self._caller, chosen, text, conditions=conditions, now=now)
-        known = {row.id for row in ranked}
-        both = [*ranked, *(row for row in found if row.id not in known)]
-        return Page(items=tuple(self._give(both[:most], now, refresh=refreshes)))
+        if len(ranked) <= end:
+            known = {row.id for row in ranked}
+            listed = parts.store.read(self._caller, items.list_items, chosen, conditions, end + 1, now=now)
+            ranked += [row for row in listed if row.id not in known]
+        given = self._give(ranked[start:end], now, refresh=refreshes)
+        more = bool(given) and len(ranked) > end
+        return Page(items=tuple(given), next=pagination.encode(_RANKING, (str(end), "")) if more else None)
 
     def namespaces(
         self,
@@ -250,6 +257,17 @@ class ItemStore(View):
 
     def _chosen(self, namespace: object) -> Namespace:
         return self._namespace if namespace is None else parse_namespace(namespace)
+
+
+def _decode_place(cursor: str | None) -> int:
+    """Return the place in a ranking that a cursor stands for, 0 without one.
+
+    Raises:
+        InvalidInput: it is no cursor of a search with a query.
+    """
+    position = pagination.decode(_RANKING, cursor)
+    place = position[0] if position is not None else "0"
+    return checks.count(int(place) if place.isdecimal() else -1, name="place of the cursor", high=_MOST_PLACES)
 
 
 def _check_change(change: Mapping[str, Any]) -> dict[str, Any]:
