@@ -5,6 +5,7 @@ https://github.com/google/adk-python, `google.adk.memory.BaseMemoryService`.
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
-from engrain.domain.records import Episode
+from engrain.domain.records import Episode, Fact
 from engrain.integrations.connection import AgentConnection, state_memory, store_text
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord
     from engrain.service import Memory
 
+_IDS = "google-adk"  # namespace of the ids that memories were given, beside other items of the agent
+_ID, _AUTHOR = "adk:id", "adk:author"  # in the metadata of a fact
+
 
 class EngrainMemoryService(BaseMemoryService):
     """Remembers the events of sessions: `Runner(..., memory_service=EngrainMemoryService("agent.db"))`.
 
     An app of ADK is an agent, its users are users: neither sees another's. The texts of events become episodes, each
-    once, however often a session is added; what was deleted or forgotten does not come back.
+    once, however often a session is added; what was deleted or forgotten does not come back. A memory that is out of
+    reach fails no run: turns wait.
     """
 
     def __init__(self, memory: Memory | AsyncMemory | str | Path, *, limit: int = 10) -> None:
@@ -42,8 +47,8 @@ class EngrainMemoryService(BaseMemoryService):
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember the events of a session that are not there yet."""
-        agent = self._agent(session.app_name, session.user_id)
-        await self._connection.call(_observe, agent, session.events, session.id)
+        agent = self._agent(session.app_name, session.user_id, session.id)
+        await self._connection.call(_observe, agent, session.events)
 
     async def add_events_to_memory(
         self,
@@ -55,8 +60,8 @@ class EngrainMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Remember some events that are not there yet."""
-        agent = self._agent(app_name, user_id)
-        await self._connection.call(_observe, agent, events, session_id, custom_metadata)
+        agent = self._agent(app_name, user_id, session_id)
+        await self._connection.call(_observe, agent, events, custom_metadata)
 
     async def add_memory(
         self,
@@ -66,7 +71,7 @@ class EngrainMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Store memories as facts, each under its id if it has one."""
+        """Store memories as facts with their author and time; another text for an id that is there corrects it."""
         agent = self._agent(app_name, user_id)
         await self._connection.call(_remember, agent, memories, dict(custom_metadata or {}))
 
@@ -79,38 +84,63 @@ class EngrainMemoryService(BaseMemoryService):
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Forget a memory by the id that a search gave; without an id, nothing."""
         if memory_id is not None:
-            await self._connection.call(self._agent(app_name, user_id).forget, memory_id)
+            await self._connection.call(_forget, self._agent(app_name, user_id), memory_id)
 
     def close(self) -> None:
         """Close the memory, if this opened it."""
         self._connection.close()
 
-    def _agent(self, app_name: str, user_id: str) -> Agent:
-        return self._connection.memory.agent(app_name, user=user_id)
+    def _agent(self, app_name: str, user_id: str, session_id: str | None = None) -> Agent:
+        return self._connection.memory.agent(app_name, user=user_id, session=session_id)
 
 
-def _observe(
-    agent: Agent, events: Iterable[Event], session: str | None, metadata: Mapping[str, object] | None = None
-) -> None:
+def _observe(agent: Agent, events: Iterable[Event], metadata: Mapping[str, object] | None = None) -> None:
     for event in events:
         if not event.partial:
+            text = _text(event.content)
+            # An event may be added without its session first; ids that an app gives may begin anew with each session.
+            told = hashlib.sha256(f"{event.timestamp} {event.author} {text}".encode(errors="replace")).hexdigest()
             store_text(
-                agent.observe,
-                _text(event.content),
+                agent.hooks.message,
+                text,
                 role="user" if event.author == "user" else "assistant",
                 speaker=event.author,
-                session=session,
                 event_time=datetime.fromtimestamp(event.timestamp, UTC),
                 metadata=dict(metadata or {}),
-                idempotency_key=f"adk:{session or ''}:{event.id}",  # a key is of one session
+                idempotency_key=f"adk:{event.id}:{told}",
             )
 
 
 def _remember(agent: Agent, memories: Iterable[MemoryEntry], metadata: dict[str, Any]) -> None:
     for memory in memories:
-        key = None if memory.id is None else f"adk:{memory.id}"
-        about = {**metadata, **memory.custom_metadata}
-        store_text(agent.remember, _text(memory.content), metadata=about, idempotency_key=key)
+        own = {name: value for name, value in ((_ID, memory.id), (_AUTHOR, memory.author)) if value}
+        told = {"metadata": {**metadata, **memory.custom_metadata, **own}, "valid_from": memory.timestamp}
+        store_text(_remember_one, _text(memory.content), agent=agent, id_=memory.id, told=told)
+
+
+def _remember_one(text: str, *, agent: Agent, id_: str | None, told: Mapping[str, Any]) -> None:
+    """Store a memory as a fact, or correct the one that its id names; one that was forgotten stays so."""
+    if not id_:
+        agent.remember(text, **told)
+        return
+    known = agent.get(_find(agent, id_), count_references=False)
+    if known is None:
+        fact = agent.remember(text, **told)
+    elif isinstance(known, Fact) and known.validity == "active" and known.content != text.strip():
+        fact = agent.correct(known.id, text, **told)
+    else:
+        return
+    agent.store.put(id_, {"fact": fact.id}, namespace=[_IDS])
+
+
+def _forget(agent: Agent, id_: str) -> None:
+    agent.forget(_find(agent, id_))
+
+
+def _find(agent: Agent, id_: str) -> str:
+    """Return the id of the fact that was stored under an id of ADK, or else the id."""
+    found = agent.store.get(id_, namespace=[_IDS])
+    return id_ if found is None else str(found.value["fact"])
 
 
 def _text(content: types.Content | None) -> str:
@@ -120,13 +150,14 @@ def _text(content: types.Content | None) -> str:
 
 
 def _entry(memory: MemoryRecord) -> MemoryEntry:
-    role, author = "user", memory.agent
+    metadata = dict(memory.metadata)
+    role, author, id_ = "user", metadata.pop(_AUTHOR, memory.agent), metadata.pop(_ID, memory.id)
     if isinstance(memory, Episode):
         role, author = "user" if memory.role == "user" else "model", memory.speaker or memory.role
     return MemoryEntry(
         content=types.Content(role=role, parts=[types.Part(text=state_memory(memory))]),
-        id=memory.id,
+        id=id_,
         author=author,
         timestamp=memory.happened_at.isoformat(),
-        custom_metadata=dict(memory.metadata),
+        custom_metadata=metadata,
     )

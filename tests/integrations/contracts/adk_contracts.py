@@ -30,6 +30,31 @@ def session(user, *events, app="app"):
     return Session(id="s", app_name=app, user_id=user, events=list(events))
 
 
+async def check_own(memory, service):
+    """An event is stored once, in whatever session; a memory keeps its id, author and time, and is corrected by id."""
+    later = event("e7", "user", text("The boiler is serviced in May."))
+    await service.add_events_to_memory(app_name="app", user_id="eva", events=[later])
+    for _ in range(2):
+        await service.add_session_to_memory(session("eva", later))
+    assert len(memory.agent("app", user="eva").list("episode").items) == 1
+
+    async def store(said, **more):
+        entry = MemoryEntry(id="n1", content=types.Content(parts=[text(said)]), author="doctor", **more)
+        await service.add_memory(app_name="app", user_id="eva", memories=[entry])
+        memory.flush()
+        found = await service.search_memory(app_name="app", user_id="eva", query="What is Eva allergic to?")
+        return [one for one in found.memories if "allergic" in one.content.parts[0].text]
+
+    for _ in range(2):
+        [nuts] = await store("Eva is allergic to nuts", timestamp="2020-05-01T00:00:00", custom_metadata={"n": 2})
+    assert (nuts.id, nuts.author, nuts.timestamp[:10]) == ("n1", "doctor", "2020-05-01")
+    assert nuts.custom_metadata == {"n": 2}
+    [fish] = await store("Eva is allergic to fish")
+    assert (fish.id, fish.content.parts[0].text) == ("n1", "Eva is allergic to fish")
+    await service.delete_memory(app_name="app", user_id="eva", memory_id="n1")
+    assert await store("Eva is allergic to fish") == []
+
+
 async def main(location):
     with Memory.open(location, settings={"privacy": {"secrets": "refuse"}}) as memory:
         service = EngrainMemoryService(AsyncMemory(memory), limit=3)
@@ -86,6 +111,7 @@ async def main(location):
         await service.delete_memory(app_name="app", user_id="ana", memory_id=best.id)
         await service.add_session_to_memory(session("ana", *events))
         assert COFFEE not in {one.content.parts[0].text for one in await found("coffee in the morning")}
+        await check_own(memory, service)
         service.close()  # which did not open it
         assert await found("Porto")
     sys.stdout.write("ok\n")
