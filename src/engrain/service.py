@@ -116,11 +116,11 @@ class Memory(EventLog):
         """Open the memory at a location, made if missing.
 
         `location` is a path, `postgresql://...` or ":memory:", else the setting `db`. Or it is the `https://...` of a
-        server, which then does all work (`http://` on this machine alone): `key` is the access key, `timeout_s` (60)
-        bounds a call with its retries, and whatever else is set is set there. `settings` are nested by section,
-        over the environment and the TOML file `config` (ENGRAIN_CONFIG, else the engrain.toml of the working folder),
-        which may be a host's with a table `[modules.memory]`; or they are those that `engrain.config.load` made of all
-        that before.
+        server, which then does all work (`http://` on this machine alone): `key` is the access key, by default that of
+        the settings (ENGRAIN_KEY), `timeout_s` (60) bounds a call with its retries, and whatever else is set is set
+        there. `settings` are nested by section, over the environment and the TOML file `config` (ENGRAIN_CONFIG, else
+        the engrain.toml of the working folder), which may be a host's with a table `[modules.memory]`; or they are
+        those that `engrain.config.load` made of all that before.
 
         `embedder`, `reranker` (for deep searches), `name_finder` (for `entities.enrich`) and `llm` are a
         `provider:model`, an object of your own, or None for the settings' choice. `clock` and `ids` give the time
@@ -138,7 +138,7 @@ class Memory(EventLog):
                 raise InvalidInput(f"{location:.80} is a server's: settings, engines, clock and ids are set there")
             # The client is made of this class, and so comes after it.
             return import_module("engrain.client.memory").open_remote(  # type: ignore[no-any-return]
-                location, key=key, timeout_s=timeout_s
+                location, key=_find_key() if key is None else key, timeout_s=timeout_s
             )
         if key is not None or timeout_s is not None:
             raise InvalidInput("key and timeout_s are for the memory of a server; give its https://... as location")
@@ -369,3 +369,11 @@ class Memory(EventLog):
         https://www.sqlite.org/howtocorrupt.html §2.6
         """
         return os.getpid() != self._process
+
+
+def _find_key() -> str | None:
+    """Return the access key of a server that the settings have, or None."""
+    from engrain.agent.wiring.engines import load_settings
+
+    key = load_settings(None, None).key
+    return None if key is None else key.get_secret_value()

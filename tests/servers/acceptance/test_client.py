@@ -105,6 +105,16 @@ class TestItsCaller:
         with pytest.raises(InvalidInput, match="no access key"):
             Memory.open(keyed[0], key="two words")
 
+    def test_the_key_is_that_of_the_settings_where_none_is_given(self, keyed, monkeypatch):
+        address, keys = keyed
+        with pytest.raises(Unauthenticated):
+            Memory.open(address)
+        monkeypatch.setenv("ENGRAIN_KEY", keys["ana"])
+        with Memory.open(address) as memory:
+            assert memory.default_caller.user == "ana"
+        with Memory.open(address, key=keys["reader"]) as memory:
+            assert memory.default_caller.user is None
+
     def test_a_reader_may_not_write(self, keyed):
         address, keys = keyed
         with Memory.open(address, key=keys["reader"]) as memory, pytest.raises(Forbidden, match="reader"):
