@@ -132,12 +132,14 @@ class Outbox:
                     self._characters -= len(message.episode.content)
 
     def discard(self) -> int:
-        """Drop all messages that wait; the number lost."""
-        lost = len(self)
+        """Drop all messages that wait, once none is being stored; the number lost."""
+        with self._draining, self._changing:
+            lost = len(self)
+            self._waiting.clear()
+            self._characters = 0
         if lost:
             metrics.count("messages_lost", lost)
             _LOG.error("messages lost", extra={"messages": lost})
-        self._waiting.clear()
         return lost
 
     def _late(self, own: _Message, why: Degraded) -> MessageReceipt:

@@ -62,3 +62,12 @@ def test_text_is_bounded_as_well_and_room_comes_back():
     shelf.is_open = True
     assert outbox.deliver(act(), episode("z" * 8), shelf.keep).is_stored
     assert outbox.discard() == 0
+
+
+def test_what_is_discarded_leaves_its_room_to_others():
+    shelf, outbox = Shelf(), Outbox(most_characters=10)
+    shelf.is_open = False
+    outbox.deliver(act(), episode("x" * 10), shelf.keep)
+    assert outbox.discard() == 1
+    [why] = outbox.deliver(act(), episode("y" * 10), shelf.keep).degraded
+    assert why.message.startswith("not stored yet")
