@@ -170,5 +170,5 @@ def _outcome(memory: Memory, line: bytes) -> dict[str, Any]:
         return {"answer": call(memory, asked["identity"], asked["verb"], asked["arguments"])}
     except EngrainError as error:
         return {"error": error.code}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return {"error": InvalidInput.code}
