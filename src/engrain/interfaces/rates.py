@@ -1,4 +1,4 @@
-"""RateLimit limit: token buckets, one for each name."""
+"""Rate limiter: one token bucket for each key or address."""
 
 from __future__ import annotations
 

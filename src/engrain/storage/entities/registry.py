@@ -382,7 +382,7 @@ def _move_mentions(tx: Transaction, tenant_id: str, ids: Collection[str], *, fro
 def _return_mentions(
     tx: Transaction, tenant_id: str, parts: Sequence[Mapping[str, Any]], *, source_id: str, target_id: str
 ) -> None:
-    """What only the source was mentioned by is its own again, and what mentioned both mentions both."""
+    """Return to the source entity the mentions that a merge moved, and copy those that both had."""
     moved = [id_ for part in parts for id_ in part["mentions_moved"]]
     _move_mentions(tx, tenant_id, moved, from_id=target_id, to_id=source_id)
     shared = {id_: at for part in parts for id_, at in part["mentions_shared"].items()}
@@ -480,7 +480,7 @@ def remove_names(tx: Transaction, entity: Entity) -> None:
 
 
 def _change_names(tx: Transaction, entity: Entity | None, *, before: Entity | None) -> None:
-    """What an entity is found by, in place of what it was found by; one of the two is there."""
+    """Update the name keys and trigrams of an entity that was added, changed or removed."""
     either = entity or before
     assert either is not None
     named = {"tenant_id": either.tenant_id, "entity_id": either.id}

@@ -101,7 +101,7 @@ class Connections:
                 servers.refuse_lookalikes(first, self.location)
                 if servers.mixes_statements(first, self._connect):
                     self._stop_preparing(first)
-                self._knows_vectors = self._learned_from(first)
+                self._knows_vectors = self._register_vector_types(first)
                 self.is_cluster = servers.forwards_settings(first)
         except BaseException:
             first.close()
@@ -170,7 +170,7 @@ class Connections:
         if self._knows_vectors:
             return
         with translate_errors(self.location), self._connect() as connection:
-            self._knows_vectors = self._learned_from(connection)
+            self._knows_vectors = self._register_vector_types(connection)
         if self._knows_vectors:
             self._pool.drain()  # those that are open do not know
 
@@ -179,8 +179,8 @@ class Connections:
         self.is_cluster = True
         self._pool.drain()  # those that are open forward no settings
 
-    def _learned_from(self, connection: Session) -> bool:
-        """Whether there are vectors; then this connection and all to be made know them.
+    def _register_vector_types(self, connection: Session) -> bool:
+        """Register the vector type, on this connection and all to be made; False where the database has none.
 
         Of the extension's types no other is ever sent, and asking for them takes as long as connecting does.
         """
@@ -289,7 +289,7 @@ class Connections:
                 connection = self._pool.getconn(timeout=min(wait, left))
             except PoolTimeout as error:
                 if time.monotonic() >= until:
-                    raise self._why_none_came(error, retries.lost) from error
+                    raise self._explain_pool_timeout(error, retries.lost) from error
                 wait = math.inf if self._is_full() else _GLANCE_S
             except psycopg.Error as error:
                 raise translate_error(error, self.location) from error
@@ -307,8 +307,11 @@ class Connections:
         stats = self._pool.get_stats()
         return stats["pool_size"] >= stats["pool_max"]
 
-    def _why_none_came(self, error: psycopg.Error, lost: psycopg.Error | None) -> Exception:
-        """The pool tells nobody why it has none: that all are in use, what connecting says now, or how one was lost."""
+    def _explain_pool_timeout(self, error: psycopg.Error, lost: psycopg.Error | None) -> Exception:
+        """Explain why the pool gave no connection, which it does not say.
+
+        All are in use, or connecting fails now, or one was lost.
+        """
         if self._is_full():
             return translate_error(error, self.location)
         try:
@@ -397,7 +400,7 @@ def _make_adapters() -> AdaptersMap:
 
 
 class _RetryLimit:
-    """How often one piece of work is run again: until a time for lost connections, a few times for conflicts."""
+    """Retry limit of a transaction: a deadline after a lost connection, five tries after conflicts."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s

@@ -307,7 +307,7 @@ def give_up(work: UnitOfWork, run_id: str, error: str, retry: Retry) -> Run | No
         return None
     work.backend.lock(work, run.episode_ids, ())
     of_run = join_run(work, run)
-    _set_back(of_run, run, lambda episode: after_failure(episode, retry, of_run.act.at), error=error)
+    _count_attempt(of_run, run, lambda episode: after_failure(episode, retry, of_run.act.at), error=error)
     failed = replace(run, status="failed", finished_at=of_run.act.at, error=error)
     end_run(of_run, failed)
     return failed
@@ -343,14 +343,17 @@ def end_run(work: UnitOfWork, run: Run, *, payload: Mapping[str, Any] | None = N
 
 
 def _abandon(work: UnitOfWork, run: Run, retry: Retry) -> None:
-    """End a run whose lease is over; an attempt of what it claimed, or one that kills is tried forever."""
+    """Mark a run with an expired lease as abandoned.
+
+    It counts an attempt, so that an episode that crashes its worker is not retried for ever.
+    """
     of_run = join_run(work, run)
-    _set_back(of_run, run, lambda episode: after_loss(episode, retry, of_run.act.at), error=WORKER_GONE)
+    _count_attempt(of_run, run, lambda episode: after_loss(episode, retry, of_run.act.at), error=WORKER_GONE)
     end_run(work, replace(run, status="abandoned", finished_at=work.act.at, error=WORKER_GONE))
 
 
-def _set_back(of_run: UnitOfWork, run: Run, after: Callable[[Episode], Setback], *, error: str) -> None:
-    """One attempt more for what a run has claimed and that still waits."""
+def _count_attempt(of_run: UnitOfWork, run: Run, after: Callable[[Episode], Setback], *, error: str) -> None:
+    """Count a failed attempt on each claimed episode that still waits."""
     waiting = _lock_waiting(of_run, run.episode_ids) if run.episode_ids else []
     for episode in waiting:
         stands = after(episode)

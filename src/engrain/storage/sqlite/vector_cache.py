@@ -131,7 +131,7 @@ class VectorCache:
             return len(self._caught_up(tx, namespace, now))
 
     def _dropped_since(self, where: SearchSpace, among: NDArray[np.int64] | None) -> list[int]:
-        """What another thread's newer view of the file has lost, and the searcher's own state of it may hold."""
+        """List docs that the cache dropped after this snapshot began, of some or of all."""
         views = [self._namespaces[namespace, where.version] for namespace in where.namespaces if where.version]
         lost = [
             doc for seen in views if seen.change > where.change for change, doc in seen.dropped if change > where.change

@@ -83,7 +83,7 @@ class _ExactRows:
             self._is_known[slots] = True
 
     def move(self, holes: Slots, movers: Slots, *, left: int) -> None:
-        """What lay in `movers` lies in `holes` now, and `left` slots are left."""
+        """Move rows from `movers` to `holes` and keep the first `left` slots."""
         if not self.is_closed:
             self._rows[holes] = self._rows[movers]
             self._is_known[holes] = self._is_known[movers]

@@ -132,7 +132,7 @@ def apply_changes(work: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -
 
 
 def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standing], Sequence[Change]]:
-    """Those that stand alike and come to stand alike."""
+    """Group changes by their standing before and after."""
     found: dict[tuple[Standing, Standing], list[Change]] = {}
     for change in moving:
         assert change.to is not None
@@ -147,7 +147,7 @@ def _noted_metadata(metadata: str, kind: AgingKind, to: Standing) -> str:
 def _find_changes(
     tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str], lock: str = ""
 ) -> list[Change]:
-    """Those that should stand otherwise, in the order of their ids."""
+    """Find memories whose standing is out of date, in the order of their ids."""
     if not ids:
         return []
     bound = {
@@ -171,7 +171,7 @@ def _find_changes(
 def _decide_close(
     tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str]
 ) -> dict[str, Standing | None]:
-    """How those should stand that are too close to a threshold for the database to say; None where they do."""
+    """Compute in Python the standing of memories near a threshold; None where it does not change."""
     found: dict[str, Standing | None] = {}
     for _, memory in selection.load_by_ids(tx, kind, act.caller.tenant_id, ids):
         assert not isinstance(memory, Episode)
@@ -203,7 +203,7 @@ def _find_statement(tx: Transaction, kind: AgingKind, policy: DecayPolicy) -> st
 
 
 def _judge_statement(tx: Transaction, kind: AgingKind, policy: DecayPolicy, lock: str) -> str:
-    """What `Moving` holds of those that move; no standing where a worth is too close to a threshold."""
+    """SQL that selects a `Change` row for each memory whose standing changes, or may: it is NULL near a threshold."""
     some = f"{KIND_TABLES[kind]} WHERE {_OF_THESE}"
     return _in_one_line(f"""
         SELECT * FROM (
