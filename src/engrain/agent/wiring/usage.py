@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import UnitOfWork
+    from engrain.storage.write.changes import Reference
 
 _Item = TypeVar("_Item")
 _KeyUse: TypeAlias = "tuple[str, datetime]"
@@ -88,22 +89,16 @@ class _Usage(Generic[_Item]):
         atexit.unregister(self._end_with_process)
         self.flush()
 
-    def _enqueue(self, act: Act, items: Sequence[_Item]) -> None:
-        with self._adding:
-            is_first = not self._waiting
-            self._waiting.append((act, items))
-            if not self._is_registered:
-                self._is_registered = True
-                atexit.register(self._end_with_process)
-        if is_first:
-            self._workers.run_after(_GATHER_S, self.flush)
+    def _register(self) -> None:
+        self._is_registered = True
+        atexit.register(self._end_with_process)
 
     def _end_with_process(self) -> None:
         if os.getpid() == self._process:  # a fork's are its parent's, who writes them
             self.flush()
 
 
-class References(_Usage["changes.Reference"]):
+class References(_Usage["Reference"]):
     """Queue of references to count: one for each memory of an answer."""
 
     def __init__(self, store: SqlStore, workers: Workers) -> None:
@@ -111,8 +106,16 @@ class References(_Usage["changes.Reference"]):
 
     def add(self, act: Act, memories: Sequence[MemoryRecord]) -> None:
         """Add one reference to each of these memories, at the time of `act`."""
-        if memories:
-            self._enqueue(act, [(memory.kind, memory.id, act.at) for memory in memories])
+        if not memories:
+            return
+        references: list[Reference] = [(memory.kind, memory.id, act.at) for memory in memories]
+        with self._adding:
+            is_first = not self._waiting
+            self._waiting.append((act, references))
+            if not self._is_registered:
+                self._register()
+        if is_first:
+            self._workers.run_after(_GATHER_S, self.flush)
 
 
 class KeyUses(_Usage[_KeyUse]):
@@ -127,6 +130,7 @@ class KeyUses(_Usage[_KeyUse]):
 
     def add(self, key: AccessKey, at: datetime) -> None:
         """Add a use of a key at a time."""
+        act = Act(caller=Caller(tenant_id=key.tenant_id, agent="any"), at=at)
         with self._adding:
             before = self._added_at.get(key.id)
             if before is not None and before <= at < before + _WRITE_EVERY:
@@ -134,7 +138,12 @@ class KeyUses(_Usage[_KeyUse]):
             if len(self._added_at) >= _MOST_KEYS:
                 self._added_at.clear()
             self._added_at[key.id] = at
-        self._enqueue(Act(caller=Caller(tenant_id=key.tenant_id, agent="any"), at=at), [(key.id, at)])
+            is_first = not self._waiting
+            self._waiting.append((act, [(key.id, at)]))
+            if not self._is_registered:
+                self._register()
+        if is_first:
+            self._workers.run_after(_GATHER_S, self.flush)
 
 
 def _write_key_uses(work: UnitOfWork, uses: Sequence[_KeyUse]) -> None:
