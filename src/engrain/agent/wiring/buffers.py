@@ -110,8 +110,9 @@ class Buffers:
 
     @property
     def is_empty(self) -> bool:
-        """True where neither the outbox, working memory nor a batch writer may hold a message."""
-        return self._writer is None and not len(self.outbox) and not len(self.working)
+        """True where neither the outbox, working memory nor a batch writer may hold a message; none is being stored."""
+        with self._storing:
+            return self._writer is None and not len(self.outbox) and not len(self.working)
 
     @property
     def is_batching(self) -> bool:
