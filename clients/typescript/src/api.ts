@@ -1355,6 +1355,8 @@ export interface ContextArguments {
   recipe?: string | null;
   /** Number of the newest episodes to show whatever the query; the setting if left out. */
   recent_episodes?: number | null;
+  /** Number of the newest turns of the session to leave out: the model has them; the setting if left out. */
+  session_turns?: number | null;
   /** Only memories with all of these tags. */
   tags?: Array<string> | null;
   /** Only memories of this trust level, or a higher one. */

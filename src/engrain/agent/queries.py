@@ -141,6 +141,7 @@ class Queries(View):
         count_tokens: words.CountTokens | None = None,
         recipe: words.RecipeName | None = None,
         recent_episodes: words.RecentEpisodes | None = None,
+        session_turns: chat_words.SessionTurns | None = None,
         tags: words.AllTags | None = None,
         min_trust: words.MinTrust | None = None,
         as_of: words.AsOf | None = None,
@@ -152,13 +153,11 @@ class Queries(View):
     ) -> ContextBlock:
         """Build a Markdown block for a prompt from the best memories that fit its budget.
 
-        Its sections are facts, rules, episodes and the latest reflection. The newest turns of the current session are
-        left out, 50 by default (`context.session_turns`): the model has them already. A fact that others than the user
-        have said is marked, and left out by `min_trust`, as is what they said. Memories in the block count as
-        references, unless `count_references` is false. A `count_tokens` may be a function of a text, too.
-        Superseded facts stand behind those that hold, newest first, and say so; with `with_sources` a line ends with
-        its id, too. With `as_of` it is made of what was believed then, with `valid_at` of facts that were true then;
-        neither counts as a reference, and the latest reflection is left out.
+        Its sections are facts, rules, episodes and the latest reflection, without the newest `session_turns` of the
+        current session. A fact that others than the user have said is marked, and left out by `min_trust`, as is what
+        they said. Memories in the block count as references, unless `count_references` is false. `count_tokens` may be
+        a function of a text. Superseded facts stand last, newest first; with `with_sources` a line ends with its id. It
+        holds what was believed `as_of` a time, or was true at `valid_at`, then without references or a reflection.
 
         Raises:
             InvalidInput: a number out of its range, an unknown recipe or counter, or a counter that fails.
@@ -175,6 +174,7 @@ class Queries(View):
             count_tokens=count_tokens,
             recipe=recipe,
             recent_episodes=recent_episodes,
+            session_turns=session_turns,
             tags=tags,
             min_trust=min_trust,
         )

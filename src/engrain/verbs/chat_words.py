@@ -1,4 +1,4 @@
-"""The vocabulary of parameters that take a chat: its messages, prompt and tools, and when to learn from it."""
+"""The vocabulary of parameters that take a chat: its messages, turns, prompt and tools, and when to learn from it."""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ ChatMessages = Annotated[
 ]
 LearnWhen = Annotated[
     LearningTime, Word(sentence="Learn from them now, in the background, or later (when `consolidate` runs).")
+]
+SessionTurns = Annotated[
+    int,
+    Word(
+        sentence="Number of the newest turns of the session to leave out: the model has them; the setting if left out.",
+        low=0,
+        high=100_000,
+        metavar="N",
+    ),
 ]
 SystemPrompt = Annotated[str, Word(sentence="System prompt of the chat.", metavar="TEXT")]
 Tools = Annotated[

@@ -95,15 +95,15 @@ def test_where_no_turn_fits_the_block_finds_what_the_session_said(memory):
 
 
 @pytest.mark.parametrize(("kept", "holds"), [(0, True), (2, True), (3, False), (50, False)])
-def test_a_block_leaves_out_the_newest_turns_of_its_session(location, kept, holds):
-    with Memory.open(
-        location, embedder=WordEmbedder(), clock=Clock(microseconds=1), settings={"context": {"session_turns": kept}}
-    ) as memory:
+@pytest.mark.parametrize("is_setting", [True, False])
+def test_a_block_leaves_out_the_newest_turns_of_its_session(location, kept, holds, is_setting):
+    settings = {"context": {"session_turns": kept}} if is_setting else {}
+    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(microseconds=1), settings=settings) as memory:
         agent = memory.agent("aide", session="now")
         for said_ in ("Miso the cat eats tuna.", "It rains.", "The tram is late."):
             agent.hooks.message(said_)
         memory.agent("aide", session="before").hooks.message("Miso the cat hates milk.")
-        block = agent.context("What does Miso the cat eat?").text
+        block = agent.context("What does Miso the cat eat?", session_turns=None if is_setting else kept).text
         assert ("tuna" in block) is holds
         assert "milk" in block
 

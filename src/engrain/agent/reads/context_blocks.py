@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 MOST_TOKENS = 10_000_000
 _MOST_TURNS = 200  # of a session are read
+_MOST_SESSION_TURNS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ class ContextRequest:
 
     Attributes:
         recent: how many of the newest episodes it shows in a section of their own.
+        session_turns: how many of the newest turns of the caller's session it leaves out, as the model has them.
         tags: tags that all of its memories have.
         trust: the trust levels of its memories; none for all.
         include_superseded: whether facts that no longer hold are shown, marked, after those that do.
@@ -70,6 +72,7 @@ class ContextRequest:
     recipe: Recipe
     budget_tokens: int
     count_tokens: TokenCounter
+    session_turns: int
     recent: int = 0
     tags: tuple[str, ...] = ()
     trust: tuple[TrustLevel, ...] = ()
@@ -97,6 +100,7 @@ def parse_request(
     count_tokens: TokenCounter | str | None = None,
     recipe: object = None,
     recent_episodes: object = None,
+    session_turns: object = None,
     tags: object = None,
     min_trust: object = None,
 ) -> ContextRequest:
@@ -108,6 +112,7 @@ def parse_request(
     chosen = parts.settings.context
     budget = chosen.budget_tokens if budget_tokens is None else budget_tokens
     recent = chosen.recent_episodes if recent_episodes is None else recent_episodes
+    turns = chosen.session_turns if session_turns is None else session_turns
     name = chosen.recipe if recipe is None else recipe
     return ContextRequest(
         query=query,
@@ -115,6 +120,7 @@ def parse_request(
         budget_tokens=checks.count(budget, name="budget_tokens", high=MOST_TOKENS),
         count_tokens=find_counter(parts, count_tokens),
         recent=checks.count(recent, name="recent_episodes", high=MOST_RECENT),
+        session_turns=checks.count(turns, name="session_turns", high=_MOST_SESSION_TURNS),
         tags=checks.names(tags, name="tag"),
         trust=parse_trust(min_trust),
     )
@@ -132,7 +138,7 @@ def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> Contex
 
     The newest turns of the caller's session are left out: the model has them.
     """
-    first = _find_first_at_hand(parts, caller) if caller.session else 0
+    first = _find_first_at_hand(parts, caller, request.session_turns) if caller.session else 0
     sources, answer = _gather(parts, caller, request, from_turn=first)
     built = _pack(sources, request)
     if request.counts_references and not request.times.asks_past:
@@ -169,11 +175,11 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     return replace(messages, block=block, degraded=(*degraded, *messages.degraded))
 
 
-def _find_first_at_hand(parts: Parts, caller: Caller) -> int:
+def _find_first_at_hand(parts: Parts, caller: Caller, session_turns: int) -> int:
     """Find the number of the first turn of the caller's session that the model is taken to have; 0 for all of them."""
     assert caller.session is not None
     newest = parts.store.read(caller, find_newest_turn, caller.session)
-    return max(newest - parts.settings.context.session_turns + 1, 0)
+    return max(newest - session_turns + 1, 0)
 
 
 def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn: int) -> tuple[BlockSources, Answer]:
