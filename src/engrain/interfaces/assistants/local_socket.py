@@ -12,6 +12,7 @@ import socket
 import stat
 import threading
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engrain.errors import DatabaseUnreachable, EngrainError, InvalidInput
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _MOST_PATH_BYTES = 100  # the system's own limit is 104 or 108
 _MOST_LINE_BYTES = 16 * 2**20
 _IDLE_S = 30.0
+_PROBE_S = 1.0
+_TRY_AGAIN_S = 3.0
+_PAUSE_S = 0.05
 
 
 def socket_path(database: Path) -> Path:
@@ -85,46 +89,113 @@ def connect(database: Path, identity: Mapping[str, str | None], *, timeout_s: fl
 
 @contextmanager
 def serve_socket(memory: Memory, database: Path | None) -> Iterator[bool]:
-    """Answer hooks on the socket of a database inside the block; yields whether this process does.
+    """Answer hooks on the socket of a database inside the block; yields whether this process does from its beginning.
 
-    It does not where another one does, and where the system has no such sockets or the path is too long for one.
+    Where another process does, this one takes its place within seconds of its end. No process does where the system has
+    no such sockets or the path is too long for one.
     """
-    listener = None if database is None else _listen(socket_path(database))
-    if listener is None or database is None:
+    path = None if database is None else socket_path(database)
+    if path is None or not hasattr(socket, "AF_UNIX") or len(os.fsencode(path)) > _MOST_PATH_BYTES:
         yield False
         return
-    path = socket_path(database)
-    own = path.lstat().st_ino
-    threading.Thread(target=_accept, args=(listener, memory), name="engrain-hooks", daemon=True).start()
+    server = _Server(memory, path)
     try:
-        yield True
+        yield server.is_listening
     finally:
+        server.close()
+
+
+class _Server:
+    """Thread that answers on the socket at a path, and waits for its turn while another process does."""
+
+    def __init__(self, memory: Memory, path: Path) -> None:
+        self._memory = memory
+        self._path = path
+        self._ended = threading.Event()
+        self._listener = _listen(path)
+        self._thread = threading.Thread(target=self._run, name="engrain-hooks", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_listening(self) -> bool:
+        """True if hooks reach this process."""
+        return self._listener is not None
+
+    def close(self) -> None:
+        """Remove the socket, if it is this process's, and end the thread."""
+        self._ended.set()
+        if (listener := self._listener) is not None:
+            listener.remove(self._path)
+        self._thread.join(_PROBE_S)
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            if self._listener is None:
+                self._ended.wait(_TRY_AGAIN_S)
+                self._listener = None if self._ended.is_set() else _listen(self._path)
+            elif not self._listener.is_at(self._path):  # another process took the path at the same moment
+                self._listener.remove(self._path)
+                self._listener = None
+            elif (stream := self._listener.accept()) is not None:
+                answering = (stream, self._memory)
+                threading.Thread(target=_answer, args=answering, name="engrain-hook", daemon=True).start()
+            else:
+                self._ended.wait(_PAUSE_S)  # or a process without a free descriptor would spin
+        if self._listener is not None:
+            self._listener.remove(self._path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """Listening socket, and the number of its file."""
+
+    opened: socket.socket
+    inode: int
+
+    def is_at(self, path: Path) -> bool:
+        """True if a path leads to it."""
+        try:
+            return path.lstat().st_ino == self.inode
+        except OSError:
+            return False
+
+    def accept(self) -> socket.socket | None:
+        """Return the next connection; None if there is none within seconds."""
+        try:
+            return self.opened.accept()[0]
+        except OSError:
+            return None
+
+    def remove(self, path: Path) -> None:
+        """Remove its file, and close it."""
         with suppress(OSError):
-            if path.lstat().st_ino == own:
+            if self.is_at(path):
                 path.unlink()
         with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)  # or the thread would wait on
-        listener.close()
+            self.opened.shutdown(socket.SHUT_RDWR)  # or a thread that waits for a connection would wait on
+        self.opened.close()
 
 
-def _listen(path: Path) -> socket.socket | None:
-    """Return a listening socket at a path, in place of one that nobody answers on."""
-    if not hasattr(socket, "AF_UNIX") or len(os.fsencode(path)) > _MOST_PATH_BYTES or _is_served(path):
+def _listen(path: Path) -> _Listener | None:
+    """Listen at a path, in place of a socket that nobody answers on; None where that cannot be."""
+    if _is_served(path):
         return None
     own = path.with_name(f"{path.name}{os.getpid() % 10_000}")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.settimeout(_TRY_AGAIN_S)
     try:
         own.unlink(missing_ok=True)
         listener.bind(str(own))
         own.chmod(0o600)
         listener.listen(16)
+        inode = own.lstat().st_ino
         own.replace(path)
     except OSError:  # a file system without sockets, or a folder that is read-only
         listener.close()
         with suppress(OSError):
             own.unlink(missing_ok=True)
         return None
-    return listener
+    return _Listener(listener, inode)
 
 
 def _is_own(path: Path) -> bool:
@@ -137,21 +208,12 @@ def _is_own(path: Path) -> bool:
 
 def _is_served(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1.0)
+        probe.settimeout(_PROBE_S)
         try:
             probe.connect(str(path))
         except OSError:
             return False
         return True
-
-
-def _accept(listener: socket.socket, memory: Memory) -> None:
-    while True:
-        try:
-            stream, _ = listener.accept()
-        except OSError:  # closed
-            return
-        threading.Thread(target=_answer, args=(stream, memory), name="engrain-hook", daemon=True).start()
 
 
 def _answer(stream: socket.socket, memory: Memory) -> None:
