@@ -1,7 +1,6 @@
 """`engrain hook`: turns of coding assistants are stored once and context comes back, on a file and with a server."""
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -11,63 +10,12 @@ import pytest
 
 from engrain import Memory
 from tests.support import assistant_events as events
-from tests.support.assistant_events import SESSION, Transcript
-from tests.support.commands import PATIENCE_S
+from tests.support.assistants import Assistant, context_of
 from tests.support.engrain import EngrainServer
 from tests.support.processes import ROOT, engrain
 
 WAYS = ("file", "socket", "address")
 FACT = "The shop listens on port 8443"
-
-
-class Assistant:
-    """Calls hooks as an assistant does, in a project of its own."""
-
-    def __init__(self, folder, database):
-        self.folder = folder
-        self.database = database
-        self.project = folder / "shop"
-        (self.project / ".git").mkdir(parents=True)
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")},
-            "ENGRAIN_DB": str(database),
-            "ENGRAIN_EMBEDDING__MODEL": "none",
-            "XDG_STATE_HOME": str(folder / "state"),
-            "XDG_CONFIG_HOME": str(folder / "config"),
-        }
-
-    def hook(self, event, payload, client="claude-code", *, cwd=None, **variables):
-        """The answer of a hook, which never fails."""
-        ran = subprocess.run(
-            engrain("hook", event, "--client", client),
-            input=payload if isinstance(payload, bytes) else json.dumps(payload).encode(),
-            cwd=cwd or self.project,
-            env={**self.environment, **variables},
-            capture_output=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        assert ran.returncode == 0, ran.stderr
-        self.errors = ran.stderr.decode()
-        return json.loads(ran.stdout or b"{}")
-
-    def events(self, name="a.jsonl", session=SESSION):
-        return events.claude_code(self.project, self.folder / "transcripts" / name, session)
-
-    def transcript(self, name="a.jsonl", session=SESSION):
-        return Transcript(self.folder / "transcripts" / name, session)
-
-    def turns(self):
-        """Role, text and session of every turn that is stored, oldest first."""
-        with Memory.open(self.database, settings={"embedding": {"model": "none"}}) as memory:
-            page = memory.agent().list("episode", limit=500)
-            found = sorted(page, key=lambda episode: (episode.session, episode.turn))
-            return [(episode.role, episode.content) for episode in found]
-
-    @property
-    def log(self):
-        path = self.folder / "state" / "engrain" / "hooks" / "hooks.log"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 @pytest.fixture
@@ -85,10 +33,6 @@ def served(request, assistant):
         if request.param == "address":
             assistant.environment["ENGRAIN_DB"] = server.address
         yield assistant
-
-
-def context_of(answer):
-    return answer.get("hookSpecificOutput", answer).get("additionalContext") or answer.get("additional_context", "")
 
 
 def test_claude_code_stores_its_turns_once_and_gets_them_back_in_the_next_session(served):
