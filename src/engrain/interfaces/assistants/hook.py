@@ -178,10 +178,10 @@ class Conversation:
         of_project = {"query": asked[:_MOST_QUERY], "tags": [self.tag], "budget_tokens": int(most * _PROJECT_SHARE)}
         if is_start:
             of_project["recent_episodes"] = 5
-        project = calls.call("context", of_project)["text"]
-        left = most - len(project) // CHARACTERS_PER_TOKEN
+        project = calls.call("context", of_project)
+        left = most - len(project["text"]) // CHARACTERS_PER_TOKEN
         whole = {"query": _START_QUERY if is_start else asked[:_MOST_QUERY], "budget_tokens": max(left, 0)}
-        context = merge(project, calls.call("context", whole)["text"], self.state, most_tokens=most)
+        context = merge(project, calls.call("context", whole), self.state, project=self.tag, most_tokens=most)
         self.state.save()
         return context
 

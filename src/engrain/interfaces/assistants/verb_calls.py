@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def call(memory: Memory, identity: Mapping[str, str | None], verb: str, arguments: Mapping[str, Any]) -> Any:
-    """Call a verb as an agent and return the part of its answer that a hook reads.
+    """Call a verb as an agent and return the part of its answer that a hook reads, as a server names it.
 
     Raises:
         InvalidInput: it is no verb of hooks, or its arguments are refused.
@@ -27,7 +27,11 @@ def call(memory: Memory, identity: Mapping[str, str | None], verb: str, argument
     )
     match verb:
         case "context":
-            return {"text": agent.context(**arguments).text}
+            block = agent.context(**arguments)
+            named = [
+                {"tags": list(memory.tags), "subject": getattr(memory, "subject", None)} for memory in block.memories
+            ]
+            return {"text": block.text, "memories": named}
         case "hooks.message":
             return {"is_stored": agent.hooks.message(**arguments).is_stored}
         case "hooks.session_end":
