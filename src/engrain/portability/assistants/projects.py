@@ -10,7 +10,9 @@ from pathlib import Path
 from engrain.domain.memories.fact_keys import PROJECT_PREFIX
 
 _REMOTE = re.compile(r'^\s*\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
-_ADDRESS = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+(?=/))?[:/]+(.+?)(?:\.git)?/*$", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"^(?:[a-z+]+://(?:[^/]*@)?|(?:[^@/]*@)?)([^:/]+)(?::\d+(?=/))?[:/]+(.+?)(?:\.git)?/*$", re.IGNORECASE
+)
 _MOST_CHARACTERS = 300
 
 
