@@ -3,7 +3,7 @@
 import pytest
 
 from engrain.domain.text.secrets import apply_policy
-from engrain.interfaces.assistants.projects import tag_of
+from engrain.portability.assistants.projects import tag_of
 from engrain.portability.assistants.turns import MOST_CHARACTERS, shorten
 
 LINES = [f"MIIEow{number:02d}Q7x9Kp2mVz4Rt6Yw8Nb1Lc3Df5Gh0Js" + "A" * 20 for number in range(25)]

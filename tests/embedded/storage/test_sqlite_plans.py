@@ -286,7 +286,9 @@ def test_every_statement_is_used():
     rooms.append(files("engrain.agent"))
     code = "".join(path.read_text() for room in rooms for path in room.iterdir() if path.name.endswith(".py"))
     composed = {
-        f"{deed}_{kind}" for deed in ("age", "confirm", "count_references_to") for kind in ("episode", "fact", "rule")
+        f"{deed}_{kind}"
+        for deed in ("age", "confirm", "count_references_to", "forget")
+        for kind in ("episode", "fact", "rule")
     }
     composed |= {"erase_episodes", "erase_facts", "erase_rules"}
     composed |= {f"set_{kind}_confirmation" for kind in ("fact", "rule")}
