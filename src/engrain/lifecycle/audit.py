@@ -9,9 +9,11 @@ from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit, Finding, FindingKind
 from engrain.domain.records import Fact, Kind, Rule
 from engrain.domain.requests import Request
+from engrain.domain.text.names import name_key
 from engrain.domain.text.secrets import find_secrets
 from engrain.lifecycle import duplicates, finders
 from engrain.lifecycle.finders import AuditSnapshot
+from engrain.storage.entities.subjects import Subject, find_namesakes
 from engrain.storage.reports import surveys
 from engrain.storage.search import history
 from engrain.storage.selection import load_memories
@@ -69,7 +71,7 @@ def audit(
     """Findings about the memories that the caller sees, as of one moment. Read-only; bounded by `most_memories`.
 
     Costs a statement for each 500 memories of a kind, and one each for their links and vectors where those are asked
-    about. `progress` gets the number of memories read.
+    about, with up to three for the other names of their subjects. `progress` gets the number of memories read.
     """
     seen, is_complete = store.read(caller, _read, options, now=now, progress=progress)
     counts: dict[str, int] = {}
@@ -91,6 +93,7 @@ def _read(
     vectors: dict[str, NDArray[np.float32]] = {}
     links: list[Link] = []
     secrets = {}
+    subjects: dict[str, str] = {}
     is_complete = True
     for page in _pages(snapshot, now, options.most_memories + 1):
         taken = page[: options.most_memories - len(memories)]
@@ -103,6 +106,8 @@ def _read(
             memories[memory.id] = replace(memory, content=memory.content[:_MOST_CHARACTERS])
         if ids and wants & {"contradiction", "orphaned"}:
             links += history.load_links_from(snapshot, ids, ("contradicts", "derived_from", "supports"))
+        if "contradiction" in wants:
+            subjects |= _find_entities(snapshot, [fact for fact in taken if isinstance(fact, Fact)])
         if ids and "near_duplicate" in wants and sum(map(len, vectors.values())) < _MOST_NUMBERS:
             vectors |= surveys.load_vectors(snapshot, ids)
         if progress is not None:
@@ -113,12 +118,19 @@ def _read(
         sketches=sketches,
         vectors=vectors,
         secrets=secrets,
+        subjects=subjects,
         links=links,
         gone=_gone(snapshot, _bases(memories, links), now) if "orphaned" in wants else {},
         entities=_entities(snapshot) if "orphaned" in wants else [],
         fading_below=options.fading_below,
         unused_days=options.unused_days,
     ), is_complete
+
+
+def _find_entities(snapshot: Snapshot, facts: Sequence[Fact]) -> dict[str, str]:
+    """Find the entities of the registry that facts without one are about, by the names of their subjects."""
+    namesakes = find_namesakes(snapshot, [Subject(fact.subject) for fact in facts if fact.entity_id is None])
+    return {name_key(subject.name): found.entity_ids[0] for subject, found in namesakes.items() if found.entity_ids}
 
 
 def _pages(snapshot: Snapshot, now: datetime, most: int) -> Iterator[list[MemoryRecord]]:

@@ -46,6 +46,7 @@ class AuditSnapshot:
     sketches: Mapping[str, Sketch]
     vectors: Mapping[str, NDArray[np.float32]]
     secrets: Mapping[str, Sequence[Secret]]  # of those memories that have any
+    subjects: Mapping[str, str]  # ids of the entities that the registry has for subjects, by their names
     links: Sequence[Link]  # that leave those memories
     gone: Mapping[str, MemoryRecord]  # what they came from or are linked to and is no longer live
     entities: Sequence[Entity]  # that nothing the agent sees is about or mentions
@@ -75,7 +76,7 @@ def find_secrets(snapshot: AuditSnapshot) -> Iterator[Finding]:
 def find_contradictions(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Facts that say different things of one subject and predicate at one time, and what is linked as contradicting."""
     claims: dict[tuple[str, str], list[Fact]] = defaultdict(list)
-    names = _subjects_of_entities(snapshot.facts)
+    names = {**snapshot.subjects, **_subjects_of_entities(snapshot.facts)}
     for fact in snapshot.facts:
         subject, key = name_key(fact.subject), fact.key
         if not key.value:

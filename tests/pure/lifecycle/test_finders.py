@@ -21,6 +21,7 @@ def looked(*memories, **changes):
         "memories": {memory.id: memory for memory in memories},
         "sketches": {memory.id: build_sketch(memory) for memory in memories},
         "vectors": {},
+        "subjects": {},
         "secrets": {memory.id: found for memory in memories if (found := find_secrets(memory.content))},
         "links": [],
         "gone": {},

@@ -120,3 +120,61 @@ def test_merged_entities_keep_values_that_stand_side_by_side(aide):
     aide.remember("Porto", subject="Ana Reis", predicate="resides in", entity_id=other.id)
     aide.entities.merge(one.id, other.id)
     assert contents(aide.facts("Ana Reis")) == ["Porto", "fado", "jazz"]
+
+
+def test_a_plan_of_a_merged_entity_ends_what_holds_until_then(aide, clock):
+    bob, bobby = aide.entities.create("Bob", "person"), aide.entities.create("Bobby", "person")
+    now = aide.remember("Porto", subject="Bob", predicate="lives in", entity_id=bob.id)
+    start = clock() + timedelta(days=60)
+    plan = aide.remember("Lisbon", subject="Bobby", predicate="lives in", entity_id=bobby.id, valid_from=start)
+    aide.entities.merge(bobby.id, bob.id)
+    assert aide.get(now.id).valid_to == start
+    assert [link.target_id for link in aide.links(plan.id, relation="supersedes")] == [now.id]
+    clock.pass_time(days=90)
+    assert contents(aide.facts("Bob", "lives in")) == ["Lisbon"]
+    aide.entities.unmerge(bobby.id)
+    assert contents(aide.facts("Bob", "lives in")) == ["Porto"]
+    assert aide.get(now.id).valid_to is None
+    assert list(aide.links(plan.id)) == []
+
+
+def test_a_merge_ends_a_plan_where_a_later_one_begins_and_forgetting_that_leaves_it_open(aide, clock):
+    bob, bobby = aide.entities.create("Bob", "person"), aide.entities.create("Bobby", "person")
+    starts = [clock() + timedelta(days=count) for count in (30, 60)]
+    first = aide.remember("Porto", subject="Bobby", predicate="lives in", entity_id=bobby.id, valid_from=starts[0])
+    later = aide.remember("Lisbon", subject="Bob", predicate="lives in", entity_id=bob.id, valid_from=starts[1])
+    aide.entities.merge(bobby.id, bob.id)
+    assert aide.get(first.id).valid_to == starts[1]
+    aide.forget(later.id)
+    assert aide.get(first.id).valid_to is None
+    aide.entities.unmerge(bobby.id)
+    assert aide.get(first.id).valid_to is None
+
+
+def test_of_two_plans_for_one_day_a_merge_keeps_the_surer_one(aide, clock):
+    bob, bobby = aide.entities.create("Bob", "person"), aide.entities.create("Bobby", "person")
+    told = {"predicate": "lives in", "valid_from": clock() + timedelta(days=30)}
+    aide.remember("Faro", subject="Bobby", predicate="lives in", entity_id=bobby.id)
+    lost = aide.remember("Porto", subject="Bobby", entity_id=bobby.id, confidence=0.5, **told)
+    aide.remember("Lisbon", subject="Bob", entity_id=bob.id, **told)
+    merged = aide.entities.merge(bobby.id, bob.id)
+    assert merged.facts_superseded == (lost.id,)
+    aide.entities.unmerge(bobby.id)
+    assert aide.get(lost.id).validity == "active"
+
+
+@pytest.mark.parametrize("joined_by", ["merge", "alias"])
+def test_an_audit_finds_two_values_of_one_subject_under_two_names(aide, joined_by):
+    bob = aide.entities.create("Bob", "person")
+    told = [
+        aide.remember("Acme", subject="Bobby", predicate="works at", confidence=0.5),
+        aide.remember("Globex", subject="Bob", predicate="works at"),
+    ]
+    aide.remember("Initech", subject="Carla", predicate="works at")
+    assert aide.audit(kinds=["contradiction"]).findings == ()
+    if joined_by == "merge":
+        aide.entities.merge(aide.entities.create("Bobby", "person").id, bob.id)
+    else:
+        aide.entities.update(bob.id, aliases=["Bobby"])
+    [finding] = aide.audit(kinds=["contradiction"]).findings
+    assert set(finding.ids) == {fact.id for fact in told}

@@ -1,5 +1,6 @@
 """The registry of entities: changed, found, merged and parted, alike on every database."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
@@ -297,6 +298,7 @@ FACTS = st.lists(
         st.sampled_from(["global", "aide", "other"]),
         st.sampled_from(["likes", "lives in"]),
         st.sampled_from([0.2, 0.5, 0.9]),
+        st.sampled_from([None, None, LAST + timedelta(days=30), LAST + timedelta(days=60)]),
     ),
     max_size=8,
 )
@@ -312,9 +314,10 @@ def test_a_merge_keeps_every_fact_and_its_reverse_restores_everything(backend, f
         [target] = know(store, "Ana", aliases=aliases[1], metadata=data[1], mention_count=2)
         ids = {"source": source.id, "target": target.id}
         stored = []
-        for number, (who, scope, predicate, confidence) in enumerate(facts):
+        for number, (who, scope, predicate, confidence, start) in enumerate(facts):
             by = OTHER if scope == "other" else CALLER
             about = {"entity_id": ids[who], "scope": scope, "predicate": predicate, "confidence": confidence}
+            about["valid_from"] = start
             stored += put(store, [fact(f"tea {number}", agent=by.agent, **about)], by=by)
         ears = [store.mention(act(), each.id, [source.id]) for each in stored if each.scope != "other"]
         before = _view(store, stored, ids)
@@ -322,10 +325,17 @@ def test_a_merge_keeps_every_fact_and_its_reverse_restores_everything(backend, f
         merged = _view(store, stored, ids)
         assert [each.id for each in merged["facts"]] == [each.id for each in before["facts"]]
         assert all(each.entity_id == target.id for each in merged["facts"])
+        assert [count for count in _count_true(merged["facts"], LATER) if count > 1] == []
+        assert [count for count in _count_true(merged["facts"], LAST + timedelta(days=90)) if count > 1] == []
         store.unmerge_entities(act(LAST), source.id)
         assert _view(store, stored, ids) == before
         assert store.health().problems == ()
         assert len(ears) <= len(stored)
+
+
+def _count_true(facts, at):
+    """How many facts of each slot are true at a time."""
+    return Counter(each.slot for each in facts if each.is_live(at)).values()
 
 
 def _view(store, facts, ids):

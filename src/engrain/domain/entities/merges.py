@@ -1,11 +1,13 @@
 """Merges of entities and their reversal, decided from values before anything is written.
 
 Every fact of the source moves to the target. Where both have an active fact in one slot, the one of lower confidence is
-superseded, the source's where they are equal. Names unite; of metadata the target's own prevails.
+superseded, the source's where they are equal. One that is true until another begins later ends there. Names unite; of
+metadata the target's own prevails.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,14 @@ class Conflict:
     winner: Fact
 
 
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A fact that is still true when a later one would fill its slot, and that one."""
+
+    fact: Fact
+    follower: Fact
+
+
 def check_merge(source_id: str, target_id: str, known: Mapping[str, Entity]) -> None:
     """Check that two entities of `known` may be merged.
 
@@ -46,15 +56,44 @@ def check_merge(source_id: str, target_id: str, known: Mapping[str, Entity]) -> 
 
 
 def find_conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact], at: datetime) -> list[Conflict]:
-    """Conflicts of facts that are live in one slot, once both are about one entity; by scope, then predicate."""
-    live = {(fact.scope, *fact.key[1:]): fact for fact in target_facts if fact.is_live(at)}
+    """Conflicts of facts that fill one slot at one time, once both are about one entity; by scope, then predicate."""
+    held = {dated_slot(fact, at): fact for fact in target_facts}
     conflicts = []
     for fact in source_facts:
-        other = live.get((fact.scope, *fact.key[1:])) if fact.is_live(at) else None
+        slot = dated_slot(fact, at)
+        other = None if slot is None else held.get(slot)
         if other is not None:
             wins = fact.confidence > other.confidence
             conflicts.append(Conflict(loser=other, winner=fact) if wins else Conflict(loser=fact, winner=other))
     return sorted(conflicts, key=lambda conflict: (conflict.loser.scope, conflict.loser.predicate))
+
+
+def dated_slot(fact: Fact, at: datetime) -> tuple[object, ...] | None:
+    """The slot that a fact about an entity fills, and from when, if that is later; None where it is over."""
+    if not fact.is_active(at) or fact.has_ended(at):
+        return None
+    return (fact.scope, *fact.key[1:], None if fact.has_begun(at) else fact.happened_at)
+
+
+def find_overlaps(facts: Iterable[Fact], at: datetime) -> list[Overlap]:
+    """Overlaps of facts of two entities, of which one begins later, once both are about one entity; by id."""
+    slots: defaultdict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        slot = dated_slot(fact, at)
+        if slot is not None and not fact.is_pending:
+            slots[slot[:-1]].append(fact)
+    overlaps = []
+    for held in slots.values():
+        planned = sorted(
+            (fact for fact in held if not fact.has_begun(at)), key=lambda fact: (fact.happened_at, fact.id)
+        )
+        for fact in held:
+            follower = next((other for other in planned if other.happened_at > fact.happened_at), None)
+            if follower is None or follower.entity_id == fact.entity_id:
+                continue
+            if fact.is_true_until(follower.happened_at) and fact.valid_to != follower.happened_at:
+                overlaps.append(Overlap(fact, follower))
+    return sorted(overlaps, key=lambda overlap: overlap.fact.id)
 
 
 def supersede(fact: Fact, at: datetime) -> Fact:

@@ -222,6 +222,8 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
         scopes[conflict.loser.scope]["conflicts"].append(
             [conflict.loser.id, conflict.winner.id, linked[conflict.loser.id]]
         )
+    for overlap in merges.find_overlaps([fact for _, fact in facts.values() if fact.id not in linked], act.at):
+        scopes[overlap.fact.scope]["periods_ended"].append(updates.end_period(work, facts[overlap.fact.id][0], overlap))
     for memory_id, scope, created_at in mentions:
         report = scopes[scope]
         if memory_id in lent:
@@ -267,6 +269,7 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     at = datetime.fromisoformat(gave["merged_at"])
     conflicts = [conflict for part in parts for conflict in part["conflicts"]]
     restored = [fact for conflict in conflicts if (fact := _restore_loser(work, conflict, at)) is not None]
+    updates.restore_periods(work, [change for part in parts for change in part.get("periods_ended", ())], facts)
     _return_mentions(work, tenant_id, parts, source_id=source_id, target_id=target.id)
     apart, left = merges.separate(source, target, gave=gave, at=act.at)
     _write_entity(work, apart, source)
@@ -349,14 +352,14 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
         work.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
     for doc, fact in selection.load_by_ids(work, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
-        same, place = same_slot(fact)
-        holders = selection.select(work, "fact", f"{same} AND validity = 'active'", place)
-        others = (other for _, other in holders if isinstance(other, Fact) and other.key.value == fact.key.value)
-        is_taken = any(other.is_live(work.act.at) for other in others)
-        if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:
+        same, bound = same_slot(fact)
+        holders = selection.select(work, "fact", f"{same} AND validity = 'active'", bound)
+        believed, at = replace(fact, validity="active", invalidated_at=None), work.act.at
+        slot = merges.dated_slot(believed, at)
+        is_taken = any(isinstance(other, Fact) and merges.dated_slot(other, at) == slot for _, other in holders)
+        if fact.validity != "superseded" or fact.invalidated_at != merged_at or (slot is not None and is_taken):
             return None
         work.run("restore_fact", tenant_id=tenant_id, id=loser_id)
-        believed = replace(fact, validity="active", invalidated_at=None)
         work.index.put_back(work, doc, believed)
         work.record(events.fact_restored(work.act, fact, work.ids))
         return believed
@@ -412,7 +415,7 @@ def load_merges(tx: Transaction, tenant_id: str, target_id: str) -> list[Mapping
 
 
 def _empty_report() -> dict[str, Any]:
-    lists = ("facts_repointed", "facts_superseded", "facts_restored", "conflicts", "mentions_moved")
+    lists = "facts_repointed facts_superseded facts_restored conflicts periods_ended mentions_moved".split()
     return {**{name: [] for name in lists}, "mentions_shared": {}}
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.records import Episode, Fact, Link, MemoryRecord
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord, format_time
 from engrain.errors import Forbidden, InvalidInput
 from engrain.storage import selection
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from engrain.domain.entities.merges import Overlap
     from engrain.domain.records import Caller
     from engrain.storage.unit_of_work import UnitOfWork
 
@@ -105,6 +106,28 @@ def change_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None, *, 
     if fact.valid_to != end:
         set_end(work, doc, fact, end)
         work.record(events.fact_period_changed(work.act, fact, work.ids, end=end, by=by))
+
+
+def end_period(work: UnitOfWork, doc: int, overlap: Overlap) -> list[Any]:
+    """End the period of a fact where its follower begins, and link the two; returns what `restore_periods` reads."""
+    fact, follower = overlap.fact, overlap.follower
+    change_end(work, doc, fact, follower.happened_at, by=follower)
+    link = Link(source_id=follower.id, target_id=fact.id, relation="supersedes", created_at=work.act.at)
+    is_linked = connect(work, follower, fact, link)
+    return [fact.id, follower.id, is_linked, format_time(fact.valid_to), format_time(follower.happened_at)]
+
+
+def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: Mapping[str, tuple[int, Fact]]) -> None:
+    """Restore the periods that a merge ended, unless one has changed since or its follower is no longer active."""
+    for id_, follower_id, was_linked, before, after in changes:
+        if was_linked:
+            work.run("drop_supersedes", tenant_id=work.tenant_id, source_id=follower_id, target_id=id_)
+        if id_ not in facts or follower_id not in facts:
+            continue
+        (doc, fact), (_, follower) = facts[id_], facts[follower_id]
+        if fact.validity == follower.validity == "active" and format_time(fact.valid_to) == after:
+            end = None if before is None else datetime.fromisoformat(before)
+            change_end(work, doc, fact, end, by=follower)
 
 
 def reopen(work: UnitOfWork, going: Fact, *, gone: Collection[str] = ()) -> None:
