@@ -76,3 +76,27 @@ def test_a_correction_that_is_refused_writes_nothing(memory):
     with pytest.raises(InvalidInput):
         correct_memory(memory.agent("aide"), wrong.id, " ")
     assert active(ana) == active(memory.agent("aide")) == {("rule", "Answer in French.")}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Deploy window is Tuesday",
+        "My dog is called Rex and he needs insulin.",
+        "My dog is called Rex",
+        "Never deploy on Fridays.",
+    ],
+)
+def test_what_stands_in_the_place_of_a_turn_has_its_tags(memory, said):
+    agent = memory.agent("aide", session="monday")
+    wrong = agent.observe("Deploy window is Monday", tags=["project:x", "ops"])
+    right = correct_memory(agent, wrong.id, said)
+    assert right.tags == ("project:x", "ops")
+    assert {one.tags for one in agent.list()} == {right.tags}
+    assert right.id in {hit.memory.id for hit in agent.recall(said, tags=["project:x"])}
+
+
+def test_what_stands_in_the_place_of_a_rule_has_its_tags(memory):
+    agent = memory.agent("aide")
+    wrong = agent.rules.add("Deploy on Mondays.", tags=["project:x"])
+    assert correct_memory(agent, wrong.id, "Deploy on Tuesdays.").tags == ("project:x",)

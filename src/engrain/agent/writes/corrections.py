@@ -42,6 +42,7 @@ def correct_memory(parts: Parts, caller: Caller, id_: str, content: str) -> Memo
     """Put what some words say in the place of a memory, in one transaction; return what stands there now.
 
     A fact is superseded. A rule is forgotten for another one, and an episode for the fact or rule that the words are.
+    Its tags stay, that of a project among them; its metadata does not.
 
     Raises:
         NotFound: the caller sees no such memory.
@@ -53,9 +54,10 @@ def correct_memory(parts: Parts, caller: Caller, id_: str, content: str) -> Memo
     if isinstance(wrong, Fact):
         value = text if is_free_text(wrong.predicate) else _find_value(wrong, text, caller)
         return replace_fact(parts, act, id_, content=value, **_TRUE_NOW)
-    right = (
-        [new_rule(parts, act, content=text, scope=wrong.scope)] if isinstance(wrong, Rule) else _read(parts, act, text)
-    )
+    if isinstance(wrong, Rule):
+        right: Sequence[MemoryRecord] = [new_rule(parts, act, content=text, scope=wrong.scope, tags=wrong.tags)]
+    else:
+        right = _read(parts, act, text, tags=wrong.tags)
     return replace_memory(parts, act, id_, right)
 
 
@@ -84,19 +86,20 @@ def _in_first_person(text: str) -> str:
     return f"My {about['rest']}" if about["of"] else f"I {_FIRST_PERSON.get(first, first)} {rest}"
 
 
-def _read(parts: Parts, act: Act, text: str) -> Sequence[MemoryRecord]:
+def _read(parts: Parts, act: Act, text: str, *, tags: tuple[str, ...]) -> Sequence[MemoryRecord]:
     """Return the memories that a text is: a rule, or a fact and before it the episode of words that say more."""
     caller, routing = act.caller, route(text)
     match routing.route:
         case "rule":
-            return [new_rule(parts, act, content=routing.content, scope=caller.own_scope)]
+            return [new_rule(parts, act, content=routing.content, scope=caller.own_scope, tags=tags)]
         case "fact":
-            fact = new_statement(parts, act, **fact_arguments(routing, caller))
+            fact = new_statement(parts, act, **fact_arguments(routing, caller), tags=tags)
             if not routing.is_part:
                 return [fact]
-            turn = new_episode(parts, caller, at=act.at, content=text)
+            turn = new_episode(parts, caller, at=act.at, content=text, tags=tags)
             return [turn, replace(fact, source_episode_id=turn.id)]
         case _:
             place, predicate = caller.own_scope, free_text_predicate(text)
             about = default_subject(caller, scope=place, predicate=predicate, content=text)
-            return [new_statement(parts, act, content=text, predicate=predicate, subject=about, scope=place)]
+            named = {"predicate": predicate, "subject": about, "scope": place}
+            return [new_statement(parts, act, content=text, **named, tags=tags)]
