@@ -187,13 +187,13 @@ class Maintenance(ABC):
         from engrain.portability import exports
 
         user, target = checks.identity(name, name="name"), Path(checks.path(path, name="path"))
-        form = checks.choice(format, get_args(exports.ExportFormat), name="format")
         return exports.export(
             self.parts.store,
             target,
             self._extent(None, tenant, user),
-            form=form,
+            form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
             kinds=get_args(exports.ExportKind),
+            now=self.parts.clock(),
             progress=progress,
         )
 
@@ -418,13 +418,13 @@ class Maintenance(ABC):
         """
         from engrain.portability import exports
 
-        known: tuple[exports.ExportKind, ...] = get_args(exports.ExportKind)
         return exports.export(
             self.parts.store,
             Path(checks.path(path, name="path")),
             replace(self._extent(agent or self.parts.settings.agent, tenant), user=""),
             form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
-            kinds=checks.choices(kinds, known, name="kind") or known,
+            kinds=checks.choices(kinds, get_args(exports.ExportKind), name="kind") or get_args(exports.ExportKind),
+            now=self.parts.clock(),
             progress=progress,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -64,12 +65,14 @@ def export(
     *,
     form: ExportFormat,
     kinds: Collection[ExportKind],
+    now: datetime,
     progress: Progress | None = None,
 ) -> ExportReport:
     """Write the memories of an agent into a new file, from one snapshot; JSON lines in constant memory.
 
     The memories are those of a backup, facts with all their history. Where several agents may have written them, each
-    JSON line has its agent and its scope, so that an import keeps them apart.
+    JSON line has its agent and its scope, so that an import keeps them apart. Pages leave out turns and rules that are
+    not live `now`.
 
     Raises:
         InvalidInput: the path is no place for a new file; DatabaseFull, StorageError: it cannot be written.
@@ -85,7 +88,7 @@ def export(
             names: dict[str, str] = {}
             records = _count(_records(source, kinds, names), counted, progress)
             is_of_many = extent.agent is None
-            lines = _lines(records, names, names_agent=is_of_many) if form == "jsonl" else _pages(records)
+            lines = _lines(records, names, names_agent=is_of_many) if form == "jsonl" else _pages(records, now)
             for line in lines:
                 with write_errors(path):
                     stream.write(line.encode() + b"\n")
@@ -223,11 +226,12 @@ def _global_scope(row: Row) -> dict[str, str]:
     return {"scope": GLOBAL_SCOPE} if audience_of(row["scope"]) == GLOBAL_SCOPE else {}
 
 
-def _pages(records: Iterable[tuple[ExportKind, Row]]) -> Iterator[str]:
+def _pages(records: Iterable[tuple[ExportKind, Row]], now: datetime) -> Iterator[str]:
     """Pages of facts by subject with their past, notes, rules, and conversations by session."""
     by_kind: dict[str, list[Row]] = defaultdict(list)
     for kind, row in records:
-        by_kind[kind].append(row)
+        if kind != "episode" or _is_live(row, now):
+            by_kind[kind].append(row)
     for title, of_kind, page in (
         ("Who and what", "entity", _entities),
         ("Facts", "fact", _facts),
@@ -240,6 +244,12 @@ def _pages(records: Iterable[tuple[ExportKind, Row]]) -> Iterator[str]:
         if by_kind[of_kind]:
             yield f"# {title}\n"
             yield from page(by_kind[of_kind])
+
+
+def _is_live(row: Row, now: datetime) -> bool:
+    """Tell whether a turn was neither forgotten nor has expired; the clock that forgot it may be ahead."""
+    ends = row["expires_at"]
+    return row["metadata"].get("hidden") is not True and (ends is None or datetime.fromisoformat(ends) > now)
 
 
 def _entities(rows: list[Row]) -> Iterator[str]:

@@ -221,6 +221,21 @@ def test_markdown_is_for_a_person(tmp_path):
     assert report.kinds == {"episode": 1, "fact": 2, "note": 1, "rule": 1}
 
 
+def test_markdown_leaves_out_turns_that_were_forgotten_or_have_expired(tmp_path):
+    with memory_in("sqlite", tmp_path) as memory:
+        ana = memory.agent("ana", session="s")
+        gone = [ana.observe("The code is 4471."), ana.observe("The office is in Porto.")]
+        ana.observe("The taxi waits at gate 4.", ttl_days=0)
+        ana.observe("The office is in Lisbon.")
+        ana.observe("Nothing else.", session="t", ttl_days=0)
+        for turn in gone:
+            ana.forget(turn.id)
+        memory.export(tmp_path / "ana.md", agent="ana", format="markdown")
+    text = (tmp_path / "ana.md").read_text()
+    assert "Lisbon" in text
+    assert not [word for word in ("4471", "Porto", "taxi", "## t", "else") if word in text]
+
+
 def test_rules_begin_anew_where_they_are_imported(tmp_path):
     """A file may say anything of them; what outcomes said comes with a backup."""
     with memory_in("sqlite", tmp_path) as memory:
