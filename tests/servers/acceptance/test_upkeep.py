@@ -131,7 +131,7 @@ def test_a_mark_names_what_is_wrong_with_it(ana):
         ana.rules.mark_helpful("nothing")
     with pytest.raises(InvalidInput, match="only a rule can be marked harmful"):
         ana.rules.mark_harmful(turn.id)
-    with pytest.raises(InvalidInput, match="content"):
+    with pytest.raises(InvalidInput, match="reason is empty"):
         ana.rules.mark_harmful(ana.rules.add("Book early.").id, " ")
 
 
