@@ -17,6 +17,7 @@ from engrain.agent.writes.episodes import parse_importance
 from engrain.agent.writes.memories import new_fact
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
+from engrain.domain.memories.lineage import inherit_trust
 from engrain.domain.memories.notes import (
     CONFIDENCE_KEY,
     FIRST_SAVED_KEY,
@@ -30,11 +31,14 @@ from engrain.domain.memories.notes import (
     SearchMode,
     follow_note,
     group_by_prefix,
+    hit_source,
     is_note,
+    note_key,
     note_of,
     summary_content,
     summary_key,
 )
+from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.pagination import Page
 from engrain.domain.records import Fact
 from engrain.domain.requests import Request
@@ -47,7 +51,7 @@ from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals, removal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableSequence, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
@@ -75,11 +79,12 @@ class Notes(View):
         50 that share most; those of the note before go. One transaction.
 
         Raises:
-            InvalidInput: an empty key or content, or one that is too long; nothing was written.
+            InvalidInput: an empty key or content, one that is too long, or a key that is the predicate of a text that
+                stands for itself ("observation 0123456789ab"); nothing was written.
         """
         parts = self._parts()
         act = new_act(parts, self._caller)
-        draft = _draft(parts, act, checks.name(key, name="key"), parse_text(parts, content))
+        draft = _draft(parts, act, _new_key(key), parse_text(parts, content))
         try:
             stored = parts.store.write(act, _save, parts, draft)
         finally:
@@ -98,17 +103,17 @@ class Notes(View):
         Raises:
             InvalidInput: an empty key, or one that is too long.
         """
-        note_key = checks.name(key, name="key")
+        own_key = checks.name(key, name="key")
         parts, caller = self._parts(), self._caller
 
         def read() -> Note | None:
-            fact = parts.store.read(caller, _find_active, note_key)
-            return None if fact is None else note_of(fact)
+            note = parts.store.read(caller, _find_active, own_key, parts.clock())
+            return None if note is None else note_of(note)
 
         def is_active(id_: str) -> bool:
-            return parts.store.read(caller, is_active_fact, id_)
+            return parts.store.read(caller, is_active_fact, id_, parts.clock())
 
-        return parts.note_cache.read(caller, note_key, read, is_active)
+        return parts.note_cache.read(caller, own_key, read, is_active)
 
     def list(self, limit: words.PageLimit = 100, *, after: words.After | None = None) -> Page[Note]:
         """List the notes, newest first.
@@ -138,7 +143,8 @@ class Notes(View):
             InvalidInput: an empty key or id, or a limit outside 0-1000.
         """
         key_or_id, most = checks.name(note, name="note"), checks.count(limit, name="limit")
-        return self._parts().store.read(self._caller, _load_related, key_or_id, most)
+        parts = self._parts()
+        return parts.store.read(self._caller, _load_related, key_or_id, most, parts.clock())
 
     def search(
         self,
@@ -157,7 +163,6 @@ class Notes(View):
         Raises:
             InvalidInput: an unknown mode, or a number out of its range.
         """
-        from engrain.retrieval.notes import hit_source
         from engrain.retrieval.search import SearchQuery
 
         parts = self._parts()
@@ -169,7 +174,7 @@ class Notes(View):
             min_similarity=checks.number(min_similarity, name="min_similarity", low=0, high=1),
             category=checks.optional_name(category, name="category"),
         )
-        answer = search_counted(parts, self._caller, search_query, Filter())
+        answer = search_counted(parts, self._caller, search_query, Filter(period="current"))
         hits = [
             NoteHit(note=note_of(hit.memory), score=hit.score, source=hit_source(hit.why))
             for hit in answer
@@ -217,8 +222,8 @@ class Notes(View):
         act = new_act(parts, caller)
         limit = act.at - timedelta(days=days)
         request = _request(caller, Filter(until=limit), act.at)
-        facts = parts.store.read(caller, load_newest, request, _MOST_SUMMARIZED)
-        groups = group_by_prefix(fact for fact in _live(caller, facts) if fact.created_at < limit)
+        facts = _facts(parts.store.read(caller, load_newest, request, _MOST_SUMMARIZED))
+        groups = group_by_prefix(fact for fact in facts if fact.created_at < limit)
         try:
             return sum(_archive(parts, act, prefix, group) for prefix, group in groups.items())
         finally:
@@ -237,11 +242,11 @@ class Notes(View):
         return self._parts().note_cache.stats(self._caller)
 
     def _newest(self, verb: str, narrowed: Filter, limit: int, after: str | None) -> Page[Note]:
-        """Return a page of notes, as of one moment; other facts of the agent are passed over."""
+        """Return a page of notes, as of one moment."""
         parts = self._parts()
-        narrowed = replace(narrowed, after=pagination.decode_moment(verb, after))
-        facts = parts.store.read(self._caller, _load_live, _request(self._caller, narrowed, parts.clock()), limit)
-        page = pagination.cut(verb, facts, limit, lambda fact: (fact.happened_at, fact.id))
+        request = _request(self._caller, replace(narrowed, after=pagination.decode_moment(verb, after)), parts.clock())
+        notes = _facts(parts.store.read(self._caller, load_newest, request, limit + 1))
+        page = pagination.cut(verb, notes, limit, lambda note: (note.happened_at, note.id))
         return Page(items=tuple(map(note_of, page)), next=page.next)
 
 
@@ -272,7 +277,7 @@ def _save(work: UnitOfWork, parts: Parts, draft: Fact) -> Fact | None:
     before = arrivals.lock_slot(work, draft)
     text = cross_references.note_text(draft.predicate, draft.content)
     compared = cross_references.similar_notes(work, text, work.act.at)
-    others = cross_references.tokenize_notes(note for note in compared if note.predicate != draft.predicate)
+    others = cross_references.tokenize_notes(note for note in compared if note_key(note) != draft.predicate)
     own = tokenize(text)
     note = replace(draft, metadata={**draft.metadata, TFIDF_KEY: cross_references.tfidf_weights(own, others)})
     related = cross_references.rank_related(own, others)
@@ -284,9 +289,10 @@ def _save(work: UnitOfWork, parts: Parts, draft: Fact) -> Fact | None:
 
 
 def _forget(work: UnitOfWork, sought: Fact) -> Fact | None:
-    """Forget the note in the slot of a fact."""
-    fact = arrivals.lock_slot(work, sought)
-    forgotten = None if fact is None else removal.forget(work, fact.id)
+    """Forget the note under the key of a fact."""
+    arrivals.lock_slot(work, sought)
+    note = _find_active(work, sought.predicate, work.act.at)
+    forgotten = None if note is None else removal.forget(work, note.id)
     return forgotten if isinstance(forgotten, Fact) else None
 
 
@@ -295,17 +301,17 @@ def _archive(parts: Parts, act: Act, prefix: str, group: Sequence[Fact]) -> int:
 
     def write(work: UnitOfWork) -> int | None:
         key, notes = summary_key(prefix, act.at), group
-        before = _find_active(work, key)
+        before = _find_active(work, key, act.at)
         content = None if before is None else before.content
         while len(summary_content(content, notes).encode()) > checks.MAX_CONTENT_BYTES:
             notes = notes[: len(notes) // 2]  # the rest is for another day
             if len(notes) < LEAST_SUMMARIZED:
                 return 0
         fact = _draft(parts, act, key, summary_content(content, notes))
-        closing = [note.id for note in notes]
+        sources = notes if before is None else [*notes, before]
         if before is not None:
-            fact, closing = follow_note(fact, before), [*closing, before.id]
-        stored = arrivals.supersede(work, fact, closing)
+            fact = follow_note(fact, before)
+        stored = arrivals.supersede(work, inherit_trust(fact, sources), [note.id for note in sources])
         if stored is None:
             return None
         linking.link(work, parts, stored)
@@ -319,43 +325,40 @@ def _archive(parts: Parts, act: Act, prefix: str, group: Sequence[Fact]) -> int:
     return count
 
 
-def _find_active(snapshot: Snapshot, key: str) -> Fact | None:
-    return find_active_fact(snapshot, scope=snapshot.own_scope, subject=snapshot.agent, predicate=key)
+def _new_key(key: object) -> str:
+    """Check the key of a note that is to be saved."""
+    name = checks.name(key, name="key")
+    if is_free_text(name):
+        raise InvalidInput(f"key {name!r} is the predicate of a text that stands for itself; choose another key")
+    return name
 
 
-def _load_live(snapshot: Snapshot, request: Request, limit: int) -> Sequence[Fact]:
-    """Load the newest notes as they stand that match a request, at least one more than `limit` where there are."""
-    facts: MutableSequence[Fact] = []
-    while len(facts) <= limit:
-        newest = load_newest(snapshot, request, limit + 1)
-        facts += _live(snapshot.caller, newest)
-        if len(newest) <= limit:
-            break
-        last = newest[-1].happened_at, newest[-1].id
-        request = replace(request, filter=replace(request.filter, after=last))
-    return facts
+def _find_active(snapshot: Snapshot, key: str, now: datetime) -> Fact | None:
+    """Find the note that stands under a key."""
+    place = {"scope": snapshot.own_scope, "subject": snapshot.agent, "predicate": key}
+    fact = find_active_fact(snapshot, **place, at=now)
+    return fact if fact is not None and is_note(fact, snapshot.identity) else None
 
 
-def _load_related(snapshot: Snapshot, key_or_id: str, most: int) -> Sequence[NoteRelation]:
-    of_key = _find_active(snapshot, key_or_id)
+def _load_related(snapshot: Snapshot, key_or_id: str, most: int, now: datetime) -> Sequence[NoteRelation]:
+    of_key = _find_active(snapshot, key_or_id, now)
     id_ = key_or_id if of_key is None else of_key.id
-    if not any(is_note(memory, snapshot.caller) for memory in load_memories(snapshot, [id_])):
+    if not any(is_note(memory, snapshot.identity) for memory in load_memories(snapshot, [id_])):
         return []
     weights: dict[str, float] = {}
     for link in load_links(snapshot, id_, relation="related_to"):
         other = link.target_id if link.source_id == id_ else link.source_id
         weights[other] = max(link.weight, weights.get(other, 0.0))
-    others = _live(snapshot.caller, load_memories(snapshot, [*weights]))
+    linked = _facts(load_memories(snapshot, [*weights]))
+    others = [fact for fact in linked if fact.is_live(now) and is_note(fact, snapshot.identity)]
     others = sorted(others, key=lambda note: (weights[note.id], note.created_at, note.id), reverse=True)
     return [NoteRelation(note=note_of(note), score=weights[note.id]) for note in others[:most]]
 
 
 def _request(caller: Caller, narrowed: Filter, now: datetime) -> Request:
-    own = replace(narrowed, kinds=("fact",), scopes=(caller.own_scope,), subjects=(caller.agent,))
+    own = replace(narrowed, kinds=("fact",), scopes=(caller.own_scope,), notes_of=caller.agent, period="current")
     return Request(caller=caller, filter=own, now=now)
 
 
-def _live(caller: Caller, memories: Iterable[MemoryRecord]) -> Sequence[Fact]:
-    """Return those memories that are notes as they stand."""
-    facts = (memory for memory in memories if isinstance(memory, Fact) and is_note(memory, caller))
-    return [fact for fact in facts if fact.validity == "active"]
+def _facts(memories: Iterable[MemoryRecord]) -> Sequence[Fact]:
+    return [memory for memory in memories if isinstance(memory, Fact)]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.memories.fact_keys import FactKey, subject_key
-from engrain.domain.memories.predicates import predicate_key
+from engrain.domain.memories.predicates import is_free_text, is_many_valued, predicate_key
+from engrain.domain.memories.trust import DERIVED
 from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Role
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ class Filter:
     `categories` to facts alone: other kinds match only where these are empty. Subjects and predicates match in every
     spelling (`fact_keys`); with `entity_ids` also facts about these, whatever their subject is called. `scopes` match
     one of several of the caller's. `tags` must all be there. `standing` matches facts that are permanent or were
-    confirmed after they were stored; `trust` matches memories of one of several levels. Time is half-open: since <=
-    happened_at < until. `as_of` matches memories that were believed at that time, and not forgotten since, instead of
-    those live now; `include_inactive` also those that are not live. `valid_at` matches facts that were true at that
-    time by what is known now, superseded ones too. Of the others, facts match whose `period` is open, which is not
-    over; current, which has begun, too; or any.
+    confirmed after they were stored; `trust` matches memories of one of several levels; `notes_of` matches facts under
+    a key of an agent (`is_under_key`). Time is half-open: since <= happened_at < until. `as_of` matches memories that
+    were believed at that time, and not forgotten since, instead of those live now; `include_inactive` also those that
+    are not live. `valid_at` matches facts that were true at that time by what is known now, superseded ones too. Of the
+    others, facts match whose `period` is open, which is not over; current, which has begun, too; or any.
     `after` matches memories after a position (happened_at, id) in the order of the newest first.
     """
 
@@ -50,6 +51,7 @@ class Filter:
     tags: tuple[str, ...] = ()
     standing: bool = False
     trust: tuple[TrustLevel, ...] = ()
+    notes_of: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
@@ -103,9 +105,28 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
         and set(filter_.tags) <= set(memory.tags)
         and (not filter_.standing or (isinstance(memory, Fact) and memory.is_standing))
         and (not filter_.trust or memory.trust in filter_.trust)
+        and (filter_.notes_of is None or (isinstance(memory, Fact) and is_under_key(memory, filter_.notes_of)))
         and (filter_.since is None or memory.happened_at >= filter_.since)
         and (filter_.until is None or memory.happened_at < filter_.until)
         and (filter_.after is None or (memory.happened_at, memory.id) < filter_.after)
+    )
+
+
+def is_under_key(fact: Fact, agent: str) -> bool:
+    """True for a fact that fills a slot of the agent's notes, where that is in the agent's own scope.
+
+    Its subject is the agent, in any spelling, and no entity; of another spelling than the agent's name, values that
+    stand side by side have no slot. Reflections, summaries of memories, texts that stand for themselves and what waits
+    for a confirmation are no notes. `storage.filters` says the same in SQL.
+    """
+    key = fact.key
+    return (
+        key.subject == subject_key(agent)
+        and fact.entity_id is None
+        and fact.category not in DERIVED
+        and not fact.is_pending
+        and not is_free_text(fact.predicate)
+        and (fact.subject == agent or not is_many_valued(key.predicate))
     )
 
 

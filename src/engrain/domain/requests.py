@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.slots import assign_fields, compile_maker
@@ -24,6 +24,10 @@ class Request:
     caller: Caller
     filter: Filter
     now: datetime
+
+    def with_category(self, category: str) -> Request:
+        """The same for facts of one category alone."""
+        return replace(self, filter=replace(self.filter, categories=(category,)))
 
 
 @assign_fields

@@ -18,7 +18,7 @@ from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
 from engrain.storage.entities import mentions
 from engrain.storage.search import recency
 from engrain.storage.search.candidates import NONE, join_docs, list_candidates
-from engrain.storage.search.matching import load_matching
+from engrain.storage.search.matching import filter_docs, load_matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -112,6 +112,12 @@ def tfidf(search: ChannelInput) -> RankedDocs:
         return NONE
     cosines = {ref: cosine(query, corpus.vector(tokens[ref])) for ref in refs if ref in tokens}
     return list_candidates(sorted(cosines.items(), key=lambda item: -item[1]))
+
+
+def prefer_category(search: ChannelInput, candidates: RankedDocs, category: str) -> RankedDocs:
+    """Keep the candidates of a category, unless there are none."""
+    docs = filter_docs(search.snapshot, search.request.with_category(category), candidates.docs.tolist())
+    return candidates.only(docs) if docs else candidates
 
 
 # Each returns its candidates best first, each once, or a sentence that says why it cannot. In the order of their use:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
-from engrain.domain.memories.notes import is_note
+from engrain.domain.memories.notes import note_key
 from engrain.domain.records import Fact
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
@@ -38,11 +38,12 @@ def similar_notes(snapshot: Snapshot, text: str, now: datetime) -> list[Fact]:
     """
     caller = snapshot.caller
     wanted = set(list(dict.fromkeys(terms(text)))[:MAX_TERMS])
-    request = Request(caller=caller, filter=Filter(kinds=("fact",), scopes=(caller.own_scope,)), now=now)
+    own = Filter(kinds=("fact",), scopes=(caller.own_scope,), notes_of=caller.agent, period="current")
+    request = Request(caller=caller, filter=own, now=now)
     found = snapshot.search_words(request, wanted, MAX_COMPARED)
     loaded = load_matching(snapshot, request, [candidate.ref for candidate in found])
     facts = [loaded[candidate.ref] for candidate in found if candidate.ref in loaded]
-    return [fact for fact in facts if isinstance(fact, Fact) and is_note(fact, caller)]
+    return [fact for fact in facts if isinstance(fact, Fact)]
 
 
 def note_text(key: str, content: str) -> str:
@@ -53,7 +54,7 @@ def note_text(key: str, content: str) -> str:
 def tokenize_notes(notes: Iterable[Fact]) -> dict[str, list[str]]:
     """The words of each note by its id, the newest note first."""
     newest = sorted(notes, key=lambda note: (note.created_at, note.id), reverse=True)
-    return {note.id: tokenize(note_text(note.predicate, note.content)) for note in newest}
+    return {note.id: tokenize(note_text(note_key(note), note.content)) for note in newest}
 
 
 def rank_related(own: Sequence[str], others: Mapping[str, Sequence[str]]) -> dict[str, float]:

@@ -17,7 +17,6 @@ from engrain.retrieval import (
     channels,
     evidence,
     fusion,
-    notes,
     ranking,
     repeats,
     speakers,
@@ -28,7 +27,7 @@ from engrain.retrieval.embeddings.query_embedding import NO_VECTORS
 from engrain.retrieval.presets import BY_CHANNEL
 from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces, recency
-from engrain.storage.search.candidates import NONE, join_docs, list_candidates
+from engrain.storage.search.candidates import NONE, join_docs
 from engrain.storage.search.traits import load_traits
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class SearchQuery:
     """A search query, validated, with its options.
 
     `deep`: a reranker orders the best hits. `min_confidence` is the preset's where None. `min_similarity` applies to
-    the score before its age counts, `category` to notes: one without notes is ignored. `neighbours`: the number of
+    the score before its age counts, `category` to facts: one that leaves none is ignored. `neighbours`: the number of
     turns before and after an episode that come with it, one statement for each hit. `explains`: the answer lists what
     did not become a hit.
     """
@@ -154,7 +153,7 @@ def _narrow(request: Request, preset: Preset) -> Request | None:
     if not kinds or (preset.private and given.subjects and caller.agent not in given.subjects):
         return None
     if preset.private:
-        given = replace(given, subjects=(caller.agent,), scopes=(caller.own_scope,))
+        given = replace(given, notes_of=caller.agent, subjects=(), scopes=(caller.own_scope,))
     return replace(request, filter=replace(given, kinds=kinds))
 
 
@@ -323,16 +322,11 @@ def _query_channels(
             if isinstance(candidates, Degraded):
                 degraded.append(candidates)
             else:
-                lists[name] = _own_notes(search, candidates, query) if preset.private else candidates
+                category = query.category
+                lists[name] = channels.prefer_category(search, candidates, category) if category else candidates
     if "vector" in preset.weights and "vector" not in lists and "keyword" not in lists:
         lists["keyword"] = channels.keyword(search)
     return lists, degraded
-
-
-def _own_notes(search: channels.ChannelInput, candidates: RankedDocs, query: SearchQuery) -> RankedDocs:
-    memories = matching.load_matching(search.snapshot, search.request, candidates.docs.tolist())
-    selected = notes.select_notes(search.snapshot.caller, candidates, memories, query.category)
-    return list_candidates((int(candidate.ref), candidate.raw) for candidate in selected)
 
 
 def _rank(
@@ -478,12 +472,9 @@ def _list_dropped(candidates: Candidates, reasons: Mapping[int, str]) -> tuple[D
 
 
 def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[Hit, ...]:
-    from engrain.domain.memories.notes import is_note
-
     why = Explanation(preset=query.preset.name, contributions=())
     newest = recency.load_newest(snapshot, request, query.limit)
-    own = [memory for memory in newest if not query.preset.private or is_note(memory, snapshot.caller)]
-    return tuple(Hit(score=0.0, memory=memory, why=why) for memory in own)
+    return tuple(Hit(score=0.0, memory=memory, why=why) for memory in newest)
 
 
 def _with_neighbours(snapshot: Snapshot, request: Request, hits: tuple[Hit, ...], count: int) -> tuple[Hit, ...]:

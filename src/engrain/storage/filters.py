@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engrain.domain.memories.fact_keys import PENDING_MARK, PROJECT_MARK
-from engrain.domain.memories.trust import TRUST, TRUST_LEVELS
+from engrain.domain.memories.fact_keys import PENDING_MARK, PROJECT_MARK, subject_key
+from engrain.domain.memories.predicates import MANY_VALUED
+from engrain.domain.memories.trust import DERIVED, PENDING_LEVELS, TRUST, TRUST_LEVELS
 
 if TYPE_CHECKING:
     from engrain.domain.filters import Filter, TimePosition
@@ -102,6 +103,15 @@ def _trust(kind: Kind) -> str:
     return f"CASE{cases} ELSE '{TRUST_LEVELS[-1]}' END"
 
 
+# A fact that is `domain.filters.is_under_key`; the digest of a free text has no characters but these.
+_UNDER_KEY = (
+    "entity_id IS NULL AND subject_key = :notes_of_key AND NOT category IN :derived "
+    f"AND NOT {_trust('fact')} IN :pending_levels AND NOT (length(predicate) = 24 "
+    "AND substr(predicate, 1, 12) = 'observation ' AND ltrim(substr(predicate, 13), '0123456789abcdef') = '') "
+    "AND (subject = :notes_of OR NOT predicate_key IN :many_valued)"
+)
+
+
 def compile_request(
     snapshot: Snapshot, request: Request, kind: Kind, *, scope: str = _SCOPES
 ) -> tuple[str, dict[str, Any]]:
@@ -133,6 +143,11 @@ def compile_request(
     if criteria.trust:
         conditions.append(f"{_trust(kind)} IN :trust")
         bound["trust"] = dialect.listed(criteria.trust)
+    if criteria.notes_of is not None:
+        conditions.append(_UNDER_KEY)
+        bound |= {"notes_of": criteria.notes_of, "notes_of_key": subject_key(criteria.notes_of)}
+        bound |= {"derived": dialect.listed(DERIVED), "many_valued": dialect.listed(MANY_VALUED)}
+        bound["pending_levels"] = dialect.listed(PENDING_LEVELS)
     if criteria.tags:
         conditions.append(dialect.all_tags)
         bound["tags"] = dialect.listed(criteria.tags)
@@ -156,7 +171,7 @@ def _in_time(criteria: Filter, kind: Kind, dialect: Dialect, bound: dict[str, An
 def _has(kind: Kind, criteria: Filter) -> bool:
     """True if the kind has what is asked for at all."""
     of_episodes = criteria.sessions, criteria.roles, criteria.speakers
-    of_facts = criteria.subjects, criteria.predicates, criteria.categories, criteria.standing
+    of_facts = criteria.subjects, criteria.predicates, criteria.categories, criteria.standing, criteria.notes_of
     return not (any(of_episodes) and kind != "episode") and not (any(of_facts) and kind != "fact")
 
 

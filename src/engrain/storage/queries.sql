@@ -83,8 +83,9 @@ WHERE tenant_id = :tenant_id AND source_episode_id IS NOT NULL AND source_episod
 ORDER BY 1, 2;
 
 -- active_fact --
--- Check whether an active fact of some scopes has an id
-SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id AND scope IN :scopes AND validity = 'active';
+-- Check whether an active fact of some scopes has an id whose period is not over
+SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id AND scope IN :scopes AND validity = 'active'
+    AND (valid_to IS NULL OR valid_to > :now);
 
 -- erased_among --
 -- List the erased ids among some, of tombstones in the caller's scopes

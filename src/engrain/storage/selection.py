@@ -61,11 +61,12 @@ def load_memories(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
     return [memory for _, memory in load_visible(snapshot, ids)]
 
 
-def is_active_fact(snapshot: Snapshot, id_: str) -> bool:
-    """Tell whether an active fact has this id that the caller sees and that is no pool's."""
+def is_active_fact(snapshot: Snapshot, id_: str, now: datetime) -> bool:
+    """Tell whether an active fact has this id whose period is not over, that the caller sees and that is no pool's."""
     caller = snapshot.identity
     scopes = snapshot.dialect.listed({GLOBAL_SCOPE, caller.agent, caller.own_scope, caller.shared_scope})
-    return snapshot.one("active_fact", tenant_id=snapshot.tenant_id, id=id_, scopes=scopes) is not None
+    bound = {"tenant_id": snapshot.tenant_id, "id": id_, "scopes": scopes, "now": snapshot.dialect.time(now)}
+    return snapshot.one("active_fact", **bound) is not None
 
 
 def find_erased(snapshot: Snapshot, ids: Sequence[str]) -> set[str]:

@@ -67,6 +67,23 @@ def test_only_facts_of_an_agent_about_itself_in_its_own_scope_are_notes():
     assert not is_note(own, Caller(agent="ben"))
 
 
+def test_a_note_is_under_a_key_in_any_spelling_of_the_agent():
+    spelled = note("Editor", subject="Aide")
+    assert is_note(spelled, CALLER)
+    assert note_of(spelled).key == "editor"  # the slot that it fills
+    assert is_note(note("likes"), CALLER)
+    others = [
+        note("likes", subject="Aide"),  # has values side by side
+        note("observation 0123456789ab"),
+        note(category="reflection"),
+        note(category="summary"),
+        note(metadata={"trust": "tool"}),
+        note(metadata={"trust": "assistant"}),
+    ]
+    assert not any(is_note(memory, CALLER) for memory in others)
+    assert is_note(note(metadata={"trust": "import"}), CALLER)
+
+
 @pytest.mark.req("C14")
 def test_notes_of_one_prefix_are_a_group_and_one_alone_is_none():
     alpha, beta, lone = note("project:alpha"), note("project:beta", created_at=FIRST), note("config:port")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.domain.memories.notes import hit_source
 from engrain.domain.records import Caller
-from engrain.retrieval.notes import hit_source
 from engrain.retrieval.presets import PRESETS
 from tests.support.sample_records import NOON, act, entity, episode, fact, link, rule
 from tests.support.sample_search import DIMS, no_question_expected, recall, store_of

@@ -328,6 +328,76 @@ def test_a_note_is_read_for_names_and_worth_as_any_fact_is(tmp_path):
         assert set(linked) == {note.id, told.id}
 
 
+def test_what_waits_for_a_confirmation_is_no_note(agent, clock):
+    page = agent.observe("the page says so", role="tool")
+    heard = [
+        agent.remember(f"tram of {key}", subject="aide", predicate=key, source_episode_id=page.id)
+        for key in ("p:a", "p:b")
+    ]
+    mine = agent.notes.save("p:b", "my own tram")
+    assert agent.notes.list().items == agent.notes.search("tram").notes == (mine,)
+    assert agent.notes.related("p:b") == []
+    assert agent.notes.recall("p:a") is None
+    clock.now = NOON + 60 * DAY
+    assert agent.notes.summarize_old() == 0
+    agent.confirm(heard[0].id)
+    assert agent.notes.recall("p:a").content == "tram of p:a"
+
+
+def test_a_summary_is_trusted_no_more_than_its_least_trusted_note(agent, clock):
+    agent.notes.save("p:a", "mine")
+    agent.remember("of a file", subject="aide", predicate="p:b", metadata={"trust": "import"})
+    clock.now = NOON + 60 * DAY
+    assert agent.notes.summarize_old() == 2
+    [summary] = agent.notes.list()
+    assert agent.get(summary.id).trust == "import"
+
+
+def test_one_thing_is_a_note_for_every_verb(agent, clock):
+    agent.notes.save("editor", "vim")
+    agent.remember("nano", subject="Aide", predicate="Editor")
+    nano = agent.notes.recall("editor")
+    assert (nano.key, nano.content) == ("editor", "nano")
+    assert agent.notes.list().items == agent.notes.search("nano").notes == (nano,)
+    agent.remember("emacs", subject="aide", predicate="editor", valid_from="2020-01-01", valid_to="2021-01-01")
+    agent.remember("past", subject="aide", predicate="gone", valid_to="2021-01-01")
+    agent.remember("later", subject="aide", predicate="soon", valid_from=NOON + 9 * DAY)
+    assert agent.notes.recall("gone") is agent.notes.recall("soon") is None
+    assert agent.notes.search("past later").notes == ()
+    assert agent.notes.list().items == (nano,)
+    assert agent.notes.forget("editor").content == "nano"
+    clock.now = NOON + 10 * DAY
+    assert [note.key for note in agent.notes.list()] == ["soon"]
+
+
+def test_a_cached_note_ends_with_its_period(agent, clock):
+    agent.notes.save("editor", "vim")
+    agent.remember("emacs", subject="aide", predicate="editor", valid_from=NOON + DAY)
+    assert [agent.notes.recall("editor").content for _ in range(2)] == ["vim", "vim"]
+    clock.now = NOON + 2 * DAY
+    assert agent.notes.recall("editor").content == "emacs"
+
+
+def test_the_predicate_of_a_free_text_is_no_key(agent):
+    with pytest.raises(InvalidInput, match="choose another key"):
+        agent.notes.save("observation 0123456789ab", "vim")
+    agent.notes.save("observation 0123456789AB", "vim")
+    assert [note.content for note in agent.notes.list()] == ["vim"]
+
+
+@pytest.mark.parametrize("query", ["canoe", "!!"])
+def test_a_note_is_found_among_any_number_of_other_facts_of_the_agent(agent, memory, query):
+    boat = agent.notes.save("boat", "The canoe project roadmap for next year")
+    for place in range(200):
+        agent.remember(f"canoe trip number {place}")
+    with statements(OneCall(memory.parts.store)) as ran:
+        assert agent.notes.search(query, limit=5).notes == (boat,)
+    assert len(ran) <= 10, ran
+    with statements(OneCall(memory.parts.store)) as ran:
+        assert agent.notes.list(5).items == (boat,)
+    assert len(ran) <= 4, ran
+
+
 @pytest.mark.req("C14")
 def test_old_notes_of_one_prefix_become_a_summary(agent, clock):
     clock.now = NOON - 60 * DAY
@@ -437,3 +507,12 @@ def test_notes_are_the_same_on_postgresql(clock):
         clock.now = NOON
         assert notes.summarize_old() == 2
         assert notes.recall("summary:project:2026-11-21").content.startswith("project:alpha: what alpha is")
+        agent = memory.agent("aide")
+        page = agent.observe("the page says so", role="tool")
+        agent.remember("a canoe of a page", subject="aide", predicate="heard", source_episode_id=page.id)
+        boat = notes.save("boat", "The canoe project roadmap")
+        for place in range(160):
+            agent.remember(f"canoe trip number {place}")
+        assert notes.search("canoe").notes == (boat,)
+        agent.remember("canoe again", subject="Aide", predicate="boat")
+        assert next(note.content for note in notes.list()) == notes.recall("boat").content == "canoe again"

@@ -65,11 +65,12 @@ STATEMENTS = st.fixed_dictionaries(
         **SHARED,
         "kind": st.just("fact"),
         "subject": st.sampled_from(["Ana", "Ben"]),
-        "predicate": st.sampled_from(["lives in", "likes"]),
+        "predicate": st.sampled_from(["lives in", "likes", "observation 0123456789ab", "observation 0123456789AB"]),
         "entity_id": st.sampled_from([None, None, KNOWN]),
         "validity": st.sampled_from(["active", "active", "active", "retracted"]),
         "valid_from": st.none() | MINUTES,
-        "metadata": st.sampled_from([{}, {"status": "fading"}]),
+        "category": st.sampled_from(["fact", "fact", "reflection"]),
+        "metadata": st.sampled_from([{}, {"status": "fading"}, {"trust": "tool"}]),
     }
 )
 GUIDANCE = st.fixed_dictionaries(

@@ -133,6 +133,7 @@ class Reader:
             Filter(include_inactive=True),
             Filter(valid_at=NOON + timedelta(minutes=45)),
             Filter(standing=True),
+            Filter(notes_of=self.caller.agent),
             *[Filter(period=period) for period in get_args(Period)],
             *[Filter(trust=(level,)) for level in TRUST_LEVELS],
             *of_names,
@@ -165,7 +166,7 @@ def find_active_fact(reader: Reader) -> Asked:
 
 def is_active_fact(reader: Reader) -> Asked:
     for id_ in reader.ids:
-        yield id_, reader.store.is_active_fact(reader.caller, id_)
+        yield id_, reader.store.is_active_fact(reader.caller, id_, NOON)
 
 
 def find_erased(reader: Reader) -> Asked:
@@ -549,5 +550,6 @@ def describe_answers(answers: Mapping[str, Sequence[tuple[str, object]]], refs: 
 
 assert {each.name for each in fields(Filter)} == {
     *("kinds scopes sessions exclude_sessions exclude_from_turn roles speakers subjects entity_ids".split()),
-    *("predicates categories tags standing trust since until as_of valid_at include_inactive period after".split()),
+    *("predicates categories tags standing trust notes_of".split()),
+    *("since until as_of valid_at include_inactive period after".split()),
 }, "a filter has a condition that no reader asks for yet"

@@ -282,6 +282,6 @@ def latest_reflection(parts: Parts, caller: Caller) -> Fact | None:
         return parts.store.read(caller, load_latest_reflection, parts.clock(), own=False)
 
     def is_active(id_: str) -> bool:
-        return parts.store.read(caller, is_active_fact, id_)
+        return parts.store.read(caller, is_active_fact, id_, parts.clock())
 
     return parts.note_cache.latest_reflection(caller, read, is_active)

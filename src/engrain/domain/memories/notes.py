@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from engrain.domain.memories.fact_keys import is_note_slot
-from engrain.domain.records import REFLECTION, SUMMARY, Fact, MemoryRecord, Record
+from engrain.domain.filters import is_under_key
+from engrain.domain.records import Fact, MemoryRecord, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Caller, Degraded
+    from engrain.domain.records import Caller, Degraded, Explanation
 
 Source = Literal["fts5", "tfidf", "combined", "llm"]
 SearchMode = Literal["fast", "deep"]
@@ -87,25 +87,21 @@ class NoteCacheStats(Record):
 
 
 def is_note(memory: MemoryRecord, caller: Caller) -> bool:
-    """True for a note of this agent: a fact about itself (no entity) in its own scope, written by the agent.
+    """True for a note of this agent: a fact about itself under a key, in its own scope."""
+    own = (caller.tenant_id, caller.own_scope)
+    return isinstance(memory, Fact) and (memory.tenant_id, memory.scope) == own and is_under_key(memory, caller.agent)
 
-    Reflections and summaries of its memories are no notes.
-    """
-    own = (caller.tenant_id, caller.agent, caller.own_scope)
-    return (
-        isinstance(memory, Fact)
-        and memory.entity_id is None
-        and memory.category not in {REFLECTION, SUMMARY}
-        and (memory.tenant_id, memory.subject, memory.scope) == own
-        and is_note_slot(scope=memory.scope, subject=memory.subject, predicate=memory.predicate)
-    )
+
+def note_key(fact: Fact) -> str:
+    """Key of a note, by which it is recalled."""
+    return fact.key.predicate
 
 
 def note_of(fact: Fact) -> Note:
     """Note of a fact; fields that its metadata lacks, or has in an unreadable form, come from the fact."""
     return Note(
         id=fact.id,
-        key=fact.predicate,
+        key=note_key(fact),
         content=fact.content,
         category=fact.category,
         category_confidence=_confidence(fact.metadata),
@@ -113,6 +109,16 @@ def note_of(fact: Fact) -> Note:
         updated_at=fact.created_at,
         archived=fact.validity != "active",
     )
+
+
+def hit_source(why: Explanation) -> Source:
+    """The search that returned a hit: keywords, TF-IDF, both, or a reranker."""
+    channels = {contribution.channel for contribution in why.contributions if contribution.value > 0}
+    if "rerank" in channels:
+        return "llm"
+    if {"keyword", "tfidf"} <= channels:
+        return "combined"
+    return "tfidf" if "tfidf" in channels else "fts5"
 
 
 def follow_note(note: Fact, before: Fact) -> Fact:
@@ -140,12 +146,12 @@ def summary_key(prefix: str, at: datetime) -> str:
 
 def summary_content(before: str | None, notes: Sequence[Fact]) -> str:
     """Content of a summary: the previous content, then one line for each note, with its key."""
-    lines = [f"{note.predicate}: {note.content}" for note in notes]
+    lines = [f"{note_key(note)}: {note.content}" for note in notes]
     return "\n".join(lines if before is None else [before, *lines])
 
 
 def _prefix(note: Fact) -> str:
-    return note.predicate.partition(_SEPARATOR)[0][:_LONGEST_PREFIX].strip()
+    return note_key(note).partition(_SEPARATOR)[0][:_LONGEST_PREFIX].strip()
 
 
 def _confidence(metadata: Mapping[str, Any]) -> float | None:

@@ -199,7 +199,7 @@ def predicate_key(predicate: str) -> str:
 
 def is_many_valued(key: str) -> bool:
     """True for the key of a predicate whose values stand side by side."""
-    return key in _MANY
+    return key in MANY_VALUED
 
 
 def is_in_vocabulary(key: str) -> bool:
@@ -220,7 +220,7 @@ def free_text_predicate(text: str) -> str:
 
 def is_free_text(predicate: str) -> bool:
     """True for the predicate of a text that stands for itself."""
-    return _DIGEST.fullmatch(predicate.removeprefix(_FREE_TEXT)) is not None
+    return predicate.startswith(_FREE_TEXT) and _DIGEST.fullmatch(predicate, len(_FREE_TEXT)) is not None
 
 
 def _base(predicate: str) -> str:
@@ -253,7 +253,8 @@ def _entries(vocabulary: str) -> Iterator[tuple[str, list[str]]]:
 
 
 _VOCABULARY = frozenset(predicate for part in (_ONE_VALUE, _MANY_VALUES) for predicate, _ in _entries(part))
-_MANY = frozenset(predicate for predicate, _ in _entries(_MANY_VALUES))
+MANY_VALUED = frozenset(predicate for predicate, _ in _entries(_MANY_VALUES))
+"""Keys of the predicates whose values stand side by side."""
 _CANONICAL: Mapping[str, str] = {
     _base(spelling): predicate
     for vocabulary in (_ONE_VALUE, _MANY_VALUES)

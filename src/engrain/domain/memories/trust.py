@@ -20,6 +20,7 @@ PENDING_LEVELS: tuple[TrustLevel, ...] = ("tool", "assistant")
 TRUST = "trust"
 REFLECTION = "reflection"  # category of facts that reflect on others
 SUMMARY = "summary"  # category of facts that summarize others
+DERIVED = (REFLECTION, SUMMARY)
 
 
 def read_trust(metadata: Mapping[str, Any]) -> TrustLevel:
@@ -34,7 +35,7 @@ def role_trust(role: str) -> TrustLevel:
 
 def is_pending(metadata: Mapping[str, Any], category: str | None) -> bool:
     """True if a fact of a category waits for a confirmation; what sums up others claims nothing of its own."""
-    return category not in {None, REFLECTION, SUMMARY} and read_trust(metadata) in PENDING_LEVELS
+    return category is not None and category not in DERIVED and read_trust(metadata) in PENDING_LEVELS
 
 
 def lowest_trust(levels: Iterable[TrustLevel]) -> TrustLevel:
