@@ -22,6 +22,7 @@ from engrain.domain.memories.notes import (
     CONFIDENCE_KEY,
     FIRST_SAVED_KEY,
     LEAST_SUMMARIZED,
+    NOTE_DECAY_RATE,
     TFIDF_KEY,
     Note,
     NoteAnswer,
@@ -255,7 +256,7 @@ def _draft(parts: Parts, act: Act, key: str, content: str) -> Fact:
     from engrain.domain.text.categories import categorize
 
     category = categorize(key, content)
-    return new_fact(
+    fact = new_fact(
         parts,
         act,
         scope=act.caller.own_scope,
@@ -266,6 +267,7 @@ def _draft(parts: Parts, act: Act, key: str, content: str) -> Fact:
         importance=parse_importance(None, content),
         metadata={CONFIDENCE_KEY: category.confidence, FIRST_SAVED_KEY: act.at.isoformat()},
     )
+    return replace(fact, decay_rate=NOTE_DECAY_RATE)
 
 
 @repeatable

@@ -16,6 +16,8 @@ from engrain.domain.ids import derived_id, is_id, keyed_id, moment_of
 from engrain.domain.items import MOST_TTL_S, StoredItem, check_address, parse_fields, parse_namespace
 from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.memories import importance
+from engrain.domain.memories.notes import NOTE_DECAY_RATE
+from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.memories.turn_columns import import_metadata
 from engrain.domain.records import (
     DECAY_RATES,
@@ -283,10 +285,11 @@ class RecordConverter:
             raise InvalidInput(f"valid_to {end.isoformat()} lies before valid_from {start.isoformat()}")
         parts = (caller.tenant_id, caller.own_scope, "statement", subject, statement.source_id)
         given = _parse_columns("fact", fields)
+        is_note = statement.subject is None and not is_free_text(predicate)
         derived = {
             "category": fact_category(predicate, content),
             "importance": importance.importance_of(content),
-            "decay_rate": DECAY_RATES[given.get("permanence", "standard")],
+            "decay_rate": NOTE_DECAY_RATE if is_note else DECAY_RATES[given.get("permanence", "standard")],
         }
         return Fact(
             id=self._id(fields, *parts, at=statement.stored_at),

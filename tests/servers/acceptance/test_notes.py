@@ -353,6 +353,29 @@ def test_a_summary_is_trusted_no_more_than_its_least_trusted_note(agent, clock):
     assert agent.get(summary.id).trust == "import"
 
 
+@pytest.mark.req("C08")
+def test_time_alone_takes_no_note_nor_its_summary(agent, memory, clock, tmp_path):
+    agent.notes.save("editor", "vim")
+    agent.remember("a fact", subject="aide", predicate="p:a", permanence="permanent")
+    agent.notes.save("p:b", "a note")
+    file = tmp_path / "notes.md"
+    file.write_text("# shell\n\nzsh\n")
+    agent.import_file(file)
+    clock.now = NOON + 60 * DAY
+    assert agent.notes.summarize_old() == 2
+    clock.now = NOON + 4_000 * DAY
+    report = memory.decay()
+    assert (report.facts.looked_at, report.facts.fading, report.facts.expired) == (0, 0, 0)
+    assert len(agent.notes.list()) == 3
+    assert agent.notes.recall("editor").content == "vim"
+    assert [hit.memory.content for hit in agent.recall("vim", min_confidence=0.9)] == ["vim"]
+
+
+def test_a_note_is_no_part_of_every_context(agent):
+    agent.notes.save("editor", "vim")
+    assert agent.context("What does Ana eat?").text == ""
+
+
 def test_one_thing_is_a_note_for_every_verb(agent, clock):
     agent.notes.save("editor", "vim")
     agent.remember("nano", subject="Aide", predicate="Editor")

@@ -23,6 +23,7 @@ CONFIDENCE_KEY = "category_confidence"
 FIRST_SAVED_KEY = "first_saved_at"
 TFIDF_KEY = "tfidf"
 
+NOTE_DECAY_RATE = 0.0  # a note stands until its agent saves another, or forgets it
 SUMMARY_PREFIX = "summary"
 LEAST_SUMMARIZED = 2
 _SEPARATOR = ":"
