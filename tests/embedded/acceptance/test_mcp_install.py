@@ -122,10 +122,13 @@ def test_of_toml_every_character_stays(cli, home):
     first = path.read_bytes()
     assert cli("mcp", "install", "codex").code == 0
     assert path.read_bytes() == first
-    ran = cli("--agent", "another", "mcp", "install", "codex")
-    assert ran.code == 2
-    assert "remove [mcp_servers.engrain]" in ran.err
-    assert path.read_bytes() == first
+    path.write_text(f"{first.decode()}\n# of mine\n[tui]\nx = 1\n", encoding="utf-8")
+    assert cli("--agent", "another", "mcp", "install", "codex").code == 0
+    assert "another" in entries("codex", home)["engrain"]["args"]
+    assert path.read_text(encoding="utf-8").startswith(before)
+    assert tomllib.loads(path.read_text(encoding="utf-8"))["tui"] == {"x": 1}
+    assert cli("mcp", "uninstall", "codex").code == 0
+    assert path.read_text(encoding="utf-8") == f"{before}\n# of mine\n[tui]\nx = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -177,11 +180,76 @@ def test_an_unknown_action_or_client_is_refused_with_the_known_ones(cli, home, a
     assert list(home.iterdir()) == []
 
 
-def test_the_address_of_a_server_is_not_written(cli, home):
-    ran = cli("--db", "postgresql://ana:secret@db/memory", "mcp", "install", "cursor")
-    assert ran.code == 2
-    assert "ENGRAIN_DB" in ran.err
-    assert "secret" not in ran.err
+@pytest.mark.parametrize("name", sorted(installation.CLIENTS))
+@pytest.mark.parametrize("way", ["an option", "a variable"])
+def test_the_location_of_a_database_server_is_not_written_and_its_variable_is_named(cli, home, monkeypatch, name, way):
+    location = "postgresql://ana:secret@db/memory"
+    options = ["--db", location] if way == "an option" else []
+    if not options:
+        monkeypatch.setenv("ENGRAIN_DB", location)
+    hooks = ["--hooks"] if name in {"claude-code", "codex", "cursor", "gemini"} else []
+    ran = cli(*options, "--agent", "coder", "mcp", "install", name, *hooks)
+    assert ran.code == 0, ran.err
+    assert f"{name} must be started with ENGRAIN_DB set" in ran.err
+    written = "".join(file.read_text() for file in home.rglob("*") if file.is_file())
+    assert "secret" not in written + ran.out + ran.err
+    assert "--db" not in written
+    entry = entries(name, home)["engrain"]
+    assert "coder" in entry["args"]
+    assert entry.get("env_vars", []) == (["ENGRAIN_DB"] if name == "codex" else [])
+
+
+ADDRESS = "https://memory.example.com"
+OVER_HTTP = {
+    "claude-code": {
+        "type": "http",
+        "url": f"{ADDRESS}/mcp",
+        "headers": {"Authorization": "Bearer ${ENGRAIN_KEY}", "Engrain-Agent": "coder"},
+    },
+    "codex": {
+        "url": f"{ADDRESS}/mcp",
+        "bearer_token_env_var": "ENGRAIN_KEY",
+        "http_headers": {"Engrain-Agent": "coder"},
+    },
+    "cursor": {
+        "url": f"{ADDRESS}/mcp",
+        "headers": {"Authorization": "Bearer ${env:ENGRAIN_KEY}", "Engrain-Agent": "coder"},
+    },
+    "gemini": {
+        "httpUrl": f"{ADDRESS}/mcp",
+        "headers": {"Authorization": "Bearer ${ENGRAIN_KEY}", "Engrain-Agent": "coder"},
+    },
+    "vscode": {
+        "type": "http",
+        "url": f"{ADDRESS}/mcp",
+        "headers": {"Authorization": "Bearer ${env:ENGRAIN_KEY}", "Engrain-Agent": "coder"},
+    },
+}
+
+
+@pytest.mark.parametrize("name", OVER_HTTP)
+def test_a_server_is_installed_by_its_address_and_the_key_stays_in_the_environment(cli, home, monkeypatch, name):
+    monkeypatch.setenv("ENGRAIN_DB", ADDRESS)
+    monkeypatch.setenv("ENGRAIN_KEY", "ek_secret")
+    hooks = ["--hooks"] if name != "vscode" else []
+    assert cli("--db", str(home / "old.db"), "mcp", "install", name).code == 0
+    for _ in range(2):
+        ran = cli("--agent", "coder", "mcp", "install", name, *hooks)
+        assert ran.code == 0, ran.err
+        assert f"{name} must be started with ENGRAIN_KEY set" in ran.err
+    assert entries(name, home) == {"engrain": OVER_HTTP[name]}
+    written = "".join(file.read_text() for file in home.rglob("*") if file.is_file())
+    assert "ek_secret" not in written
+    assert (f"--db {ADDRESS} --agent coder" in written) == bool(hooks)
+    assert cli("mcp", "uninstall", name).code == 0
+    assert "ENGRAIN_KEY" not in place(name, home).read_text()
+
+
+def test_what_cannot_be_had_of_a_server_is_refused(cli, home):
+    served = cli("--db", ADDRESS, "mcp", "install", "claude-desktop")
+    assert (served.code, f"add {ADDRESS}/mcp as a connector" in served.err) == (2, True)
+    served = cli("--db", ADDRESS, "mcp", "install", "cursor", "--profile", "notes")
+    assert (served.code, "leave out --profile" in served.err) == (2, True)
     assert list(home.iterdir()) == []
 
 

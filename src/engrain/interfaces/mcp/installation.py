@@ -3,7 +3,7 @@
 Where the files are, and what their entries are called, is of the clients' own documentation:
 https://docs.anthropic.com/en/docs/claude-code/mcp, https://modelcontextprotocol.io/quickstart/user,
 https://docs.cursor.com/context/mcp, https://code.visualstudio.com/docs/copilot/chat/mcp-servers,
-https://github.com/openai/codex/blob/main/docs/config.md, https://github.com/google-gemini/gemini-cli.
+https://developers.openai.com/codex/mcp, https://geminicli.com/docs/tools/mcp-server.
 """
 
 from __future__ import annotations
@@ -25,20 +25,32 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAME = "engrain"
+KEY_VARIABLE = "ENGRAIN_KEY"
 _INDENT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """Entry of a server over HTTP in JSON: the key of its address, the form of a variable, and further fields."""
+
+    url: str = "url"
+    variable: str = "${env:%s}"
+    fields: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """Configuration file of a client: its place by platform under the home folder, and the key of its servers.
 
-    `variable` names a folder that takes the place of the first part of the path.
+    `variable` names a folder that takes the place of the first part of the path. `remote` is None where the file takes
+    no server by its address.
     """
 
     paths: Mapping[str, str]  # by platform; "" for every other
     key: str = "mcpServers"
     fields: Mapping[str, str] | None = None  # besides command and args
     variable: str | None = None
+    remote: Remote | None = None
 
     @property
     def is_toml(self) -> bool:
@@ -47,7 +59,11 @@ class Client:
 
 
 CLIENTS: Mapping[str, Client] = {
-    "claude-code": Client(paths={"": ".claude.json"}, fields={"type": "stdio"}),
+    "claude-code": Client(
+        paths={"": ".claude.json"},
+        fields={"type": "stdio"},
+        remote=Remote(variable="${%s}", fields={"type": "http"}),
+    ),
     "claude-desktop": Client(
         paths={
             "": ".config/Claude/claude_desktop_config.json",
@@ -55,7 +71,7 @@ CLIENTS: Mapping[str, Client] = {
             "win32": "AppData/Roaming/Claude/claude_desktop_config.json",
         }
     ),
-    "cursor": Client(paths={"": ".cursor/mcp.json"}),
+    "cursor": Client(paths={"": ".cursor/mcp.json"}, remote=Remote()),
     "vscode": Client(
         paths={
             "": ".config/Code/User/mcp.json",
@@ -64,9 +80,10 @@ CLIENTS: Mapping[str, Client] = {
         },
         key="servers",
         fields={"type": "stdio"},
+        remote=Remote(fields={"type": "http"}),
     ),
-    "codex": Client(paths={"": ".codex/config.toml"}, key="mcp_servers", variable="CODEX_HOME"),
-    "gemini": Client(paths={"": ".gemini/settings.json"}),
+    "codex": Client(paths={"": ".codex/config.toml"}, key="mcp_servers", variable="CODEX_HOME", remote=Remote()),
+    "gemini": Client(paths={"": ".gemini/settings.json"}, remote=Remote(url="httpUrl", variable="${%s}")),
 }
 
 
@@ -86,9 +103,25 @@ def find_command() -> list[str]:
     return [str(Path(found).absolute())] if found else [sys.executable, "-m", "engrain"]
 
 
-def build_entry(client: Client, command: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
-    """The entry of the server in a client's configuration."""
-    return {**(client.fields or {}), "command": command[0], "args": [*command[1:], *arguments]}
+def build_entry(
+    client: Client, command: Sequence[str], arguments: Sequence[str], *, variables: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The entry of the server in a client's configuration; it needs these variables of the client's environment."""
+    # Of all clients Codex alone gives a server none but those that its entry names.
+    passed = {"env_vars": list(variables)} if client.is_toml and variables else {}
+    return {**(client.fields or {}), "command": command[0], "args": [*command[1:], *arguments], **passed}
+
+
+def build_remote_entry(client: Client, url: str, headers: Mapping[str, str]) -> dict[str, Any] | None:
+    """The entry of a server at an address, whose key a variable has; None where the client takes none."""
+    remote, address = client.remote, f"{url}/mcp"
+    if remote is None:
+        return None
+    if client.is_toml:
+        named = {"http_headers": dict(headers)} if headers else {}
+        return {remote.url: address, "bearer_token_env_var": KEY_VARIABLE, **named}
+    key = {"Authorization": f"Bearer {remote.variable % KEY_VARIABLE}"}
+    return {**(remote.fields or {}), remote.url: address, "headers": {**key, **headers}}
 
 
 def merge(client: Client, before: str, entry: Mapping[str, Any], *, where: str) -> str:
@@ -174,7 +207,7 @@ def _remove_toml(client: Client, before: str, where: str) -> tuple[str, dict[str
     if present is None:
         return before, None
     _check_ours(present, where)
-    table = re.compile(rf"(?:\A|\n?^)\[{re.escape(client.key)}\.{NAME}\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
+    table = re.compile(rf"(?:\A|\n?^)\[{re.escape(client.key)}\.{NAME}\]\n(?:(?![\[#\s]).+\n?)*", re.MULTILINE)
     text = table.sub("", before, count=1)
     del found[client.key][NAME]
     try:
@@ -182,17 +215,15 @@ def _remove_toml(client: Client, before: str, where: str) -> tuple[str, dict[str
     except tomllib.TOMLDecodeError:
         is_gone = False
     if not is_gone:
-        raise InvalidInput(f"{where} has more of [{client.key}.{NAME}] than install wrote; remove it by hand")
+        raise InvalidInput(f"{where} has more of [{client.key}.{NAME}] than install writes; remove it by hand")
     return text, present
 
 
 def _merge_toml(client: Client, before: str, entry: Mapping[str, Any], where: str) -> str:
-    present = _read_toml(client, before, where)[1]
-    if present == dict(entry):
+    if _read_toml(client, before, where)[1] == dict(entry):
         return before
-    if present is not None:
-        raise InvalidInput(f"{where} has a server {NAME} already; remove [{client.key}.{NAME}] and run this again")
-    lines = [f"[{client.key}.{NAME}]", *(f"{name} = {json.dumps(value)}" for name, value in entry.items())]
+    before, _ = _remove_toml(client, before, where)
+    lines = [f"[{client.key}.{NAME}]", *(f"{name} = {_write_value(value)}" for name, value in entry.items())]
     gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
     merged = f"{before}{gap}{chr(10).join(lines)}\n"
     try:
@@ -202,11 +233,19 @@ def _merge_toml(client: Client, before: str, entry: Mapping[str, Any], where: st
     return merged
 
 
+def _write_value(value: Any) -> str:
+    """Write a text, a list of texts or a table of texts as TOML."""
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    return f"{{ {', '.join(f'{json.dumps(name)} = {json.dumps(text)}' for name, text in value.items())} }}"
+
+
 def _check_ours(present: object, where: str) -> None:
     """Check that a server of this name is one of ours, or none."""
     command = present.get("command") if isinstance(present, dict) else None
     arguments = present.get("args") if isinstance(present, dict) else None
     is_module = isinstance(arguments, list) and arguments[:2] == ["-m", "engrain"]
     is_ours = isinstance(command, str) and ("engrain" in Path(command).name or is_module)
+    is_ours = is_ours or (isinstance(present, dict) and KEY_VARIABLE in json.dumps(present, default=str))
     if present is not None and not is_ours:
         raise InvalidInput(f"{where} has another server named {NAME}; rename it and run this again")

@@ -89,22 +89,22 @@ def _install(invocation: Invocation, client: str | None, profile: str, *, hooks:
     if hooks and name not in hook_installation.FILES:
         having = ", ".join(hook_installation.FILES)
         raise InvalidInput(f"{name} has no hooks: leave out --hooks, or choose one of: {having}")
-    chosen, command = installation.CLIENTS[name], installation.find_command()
-    options = _options(invocation)
-    served = ["mcp", "--profile", checks.choice(profile, PROFILES, name="profile"), *options]
-    entry = installation.build_entry(chosen, command, served)
+    chosen, options = installation.CLIENTS[name], _options(invocation)
+    entry, variables = _build_server(invocation, name, checks.choice(profile, PROFILES, name="profile"), options)
     path = installation.config_path(chosen, home=Path.home())
     parts: list[tuple[Path, Callable[[str, str], str]]] = [
         (path, lambda before, where: installation.merge(chosen, before, entry, where=where))
     ]
-    told: dict[str, Any] = {"path": str(path), "entry": entry}
+    told: dict[str, Any] = {"path": str(path), "entry": entry, "environment": variables}
     if hooks:
-        entries = hook_installation.build_hooks(name, command, options)
+        entries = hook_installation.build_hooks(name, installation.find_command(), options)
         hooks_path = hook_installation.hooks_path(name, home=Path.home())
         parts.append(
             (hooks_path, lambda before, where: hook_installation.merge_hooks(name, before, entries, where=where))
         )
         told |= {"hooks_path": str(hooks_path), "hooks": entries}
+    if variables:
+        invocation.note(f"{name} must be started with {' and '.join(variables)} set: they are in no file of it")
     if only_print:
         shown = [f"{where}:\n{merge('', 'the configuration').rstrip()}" for where, merge in parts]
         invocation.answer(told, "\n\n".join(shown))
@@ -118,6 +118,33 @@ def _install(invocation: Invocation, client: str | None, profile: str, *, hooks:
     for where, text in texts.items():
         installation.write(where, text)
     invocation.answer(told, f"installed in {' and '.join(map(str, texts))}; restart {name} to use it")
+
+
+def _build_server(
+    invocation: Invocation, name: str, profile: str, options: list[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """The entry of the server in the configuration of a client, and the variables that the client must have.
+
+    Raises:
+        InvalidInput: the memory is a server's, and the client takes none by its address, or a profile is named.
+    """
+    from engrain.client.address import parse_address
+    from engrain.interfaces.mcp import installation
+    from engrain.storage import is_server
+
+    chosen, db = installation.CLIENTS[name], invocation.settings().db
+    if not checks.is_address(db):
+        variables = ["ENGRAIN_DB"] if is_server(db) else []
+        served = ["mcp", "--profile", profile, *options]
+        return installation.build_entry(chosen, installation.find_command(), served, variables=variables), variables
+    if profile != DEFAULT_PROFILE:
+        raise InvalidInput(f"{db:.80} serves its own tools: leave out --profile, and start engrain serve with it")
+    caller = invocation.find_caller()
+    headers = {f"Engrain-{of.title()}": caller[of] for of in ("agent", "user") if of in caller}
+    entry = installation.build_remote_entry(chosen, parse_address(db).url, headers)
+    if entry is None:
+        raise InvalidInput(f"{name} takes no server in its file: add {db:.80}/mcp as a connector in its settings")
+    return entry, [installation.KEY_VARIABLE]
 
 
 def _uninstall(invocation: Invocation, client: str | None, *, only_print: bool) -> None:
@@ -172,18 +199,12 @@ def _check_client(client: str | None) -> str:
 def _options(invocation: Invocation) -> list[str]:
     """The options that name the memory: paths are absolute, as a client starts it in a folder of its own.
 
-    Raises:
-        InvalidInput: the memory is on a server, whose address may hold a password.
+    The location of a PostgreSQL server, which may hold a password, is in none.
     """
-    from engrain.storage import is_server
-
     db = invocation.settings().db
-    _refuse_address(db)
     path = path_of(db)
-    if is_server(db):
-        raise InvalidInput("a client's configuration is no place for the address of a server: set ENGRAIN_DB for it")
     given = {
-        "--db": None if path is None else str(path.absolute()),
+        "--db": db if checks.is_address(db) else None if path is None else str(path.absolute()),
         "--config": None if invocation.config is None else str(Path(invocation.config).absolute()),
         **{f"--{name}": value for name, value in invocation.find_caller().items()},
     }
