@@ -1110,7 +1110,7 @@ export interface RememberArguments {
   predicate?: string | null;
   /** Id of the entity that the subject names. */
   entity_id?: string | null;
-  /** Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees. */
+  /** Scope: the agent's own if left out, user (all agents for its user), pool:NAME, or global (all). */
   scope?: string | null;
   /** True since then, ISO 8601 or words. */
   valid_from?: string | null;
@@ -1441,7 +1441,7 @@ export interface AuditArguments {
 export interface RulesAddArguments {
   /** Way to go about something. */
   content: string;
-  /** Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees. */
+  /** Scope: the agent's own if left out, user (all agents for its user), pool:NAME, or global (all). */
   scope?: string | null;
   /** Id of the episode it was learned from. */
   source_episode_id?: string | null;
@@ -2007,7 +2007,7 @@ export interface ConsolidationEpisodesArguments {
 export interface ConsolidationSaveFactsArguments {
   /** Facts that the session teaches, each once. */
   facts: Array<ExtractedFactInput>;
-  /** Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees. */
+  /** Scope: the agent's own if left out, user (all agents for its user), pool:NAME, or global (all). */
   scope?: string | null;
 }
 
@@ -2563,7 +2563,7 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "links", "group": null, "name": "links", "method": "GET", "path": "/v1/memories/{id}/links", "query": ["direction", "relation"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
   {"verb": "correct", "group": null, "name": "correct", "method": "POST", "path": "/v1/memories/{id}/correct", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "confirm", "group": null, "name": "confirm", "method": "POST", "path": "/v1/memories/{id}/confirm", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
-  {"verb": "forget", "group": null, "name": "forget", "method": "POST", "path": "/v1/memories/{id}/forget", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
+  {"verb": "forget", "group": null, "name": "forget", "method": "POST", "path": "/v1/memories/{id}/forget", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "erase", "group": null, "name": "erase", "method": "POST", "path": "/v1/erase", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
   {"verb": "link", "group": null, "name": "link", "method": "POST", "path": "/v1/links", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "events", "group": null, "name": "events", "method": "GET", "path": "/v1/events", "query": ["id", "event_type", "run_id", "limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "pages", "isOptional": false},
@@ -2635,10 +2635,10 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "pools.sync_to_agent", "group": "pools", "name": "syncToAgent", "method": "POST", "path": "/v1/pools/sync_to_agent", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "working.append", "group": "working", "name": "append", "method": "POST", "path": "/v1/working/append", "query": [], "hasBody": true, "takes": null, "takesKey": true, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "working.messages", "group": "working", "name": "messages", "method": "GET", "path": "/v1/working/messages", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "items", "isOptional": false},
-  {"verb": "working.tool_result", "group": "working", "name": "toolResult", "method": "POST", "path": "/v1/working/tool_result", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
+  {"verb": "working.tool_result", "group": "working", "name": "toolResult", "method": "POST", "path": "/v1/working/tool_result", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "working.tool_results", "group": "working", "name": "toolResults", "method": "GET", "path": "/v1/working/tool_results", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": {"field": "tool_results"}, "isOptional": false},
   {"verb": "working.scratchpad", "group": "working", "name": "scratchpad", "method": "GET", "path": "/v1/working/scratchpad", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": {"field": "text"}, "isOptional": false},
-  {"verb": "working.write_scratchpad", "group": "working", "name": "writeScratchpad", "method": "PUT", "path": "/v1/working/scratchpad", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": {"field": "text"}, "isOptional": false},
+  {"verb": "working.write_scratchpad", "group": "working", "name": "writeScratchpad", "method": "PUT", "path": "/v1/working/scratchpad", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": true, "isSlow": false, "answer": {"field": "text"}, "isOptional": false},
   {"verb": "working.flush", "group": "working", "name": "flush", "method": "POST", "path": "/v1/working/flush", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "record", "isOptional": false},
   {"verb": "working.clear", "group": "working", "name": "clear", "method": "POST", "path": "/v1/working/clear", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": false, "answer": "none", "isOptional": false},
   {"verb": "working.stats", "group": "working", "name": "stats", "method": "GET", "path": "/v1/working/stats", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": false, "answer": "record", "isOptional": false},

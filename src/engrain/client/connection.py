@@ -42,6 +42,7 @@ _ERRORS: Mapping[str, type[EngrainError]] = {
 } | {
     # The memory that is closed is the server's, and this one is not.
     "memory_closed": DatabaseUnreachable,
+    "no_such_route": DatabaseUnreachable,
 }
 
 _Result = TypeVar("_Result")

@@ -6,8 +6,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -168,7 +168,22 @@ def required_names(value: object, *, name: str) -> tuple[str, ...]:
     """Short identifiers from one or several, where None would be a mistake."""
     if value is None:
         raise InvalidInput(f"{name} must be a name or several, not None; an empty list names none")
-    return names(value, name=name)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return names(value, name=name)
+    found = []
+    for index, item in enumerate(value):
+        with locate(f"{name}s[{index}]"):
+            found.append(_identifier(item, name=name))
+    return tuple(dict.fromkeys(found))
+
+
+@contextmanager
+def locate(place: str) -> Iterator[None]:
+    """Let what is refused inside name the place that it has among several, such as ids[1]."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}") from error
 
 
 def choice(value: object, known: Iterable[_Choice], *, name: str) -> _Choice:
@@ -233,17 +248,18 @@ def moment(value: object, *, name: str) -> datetime | None:
     """Time in UTC from a datetime or ISO 8601 text ("2026-05-01", "2026-05-01T09:30:00+02:00"); naive means UTC."""
     if value is None:
         return None
+    time = value
     if isinstance(value, str):
         try:
-            value = datetime.fromisoformat(value.strip())
+            time = datetime.fromisoformat(value.strip())
         except ValueError as error:
             raise InvalidInput(
                 f"{name} {_shown(value)} is no time, such as 2026-05-01 (ISO 8601) or last month"
             ) from error
-    if not isinstance(value, datetime):
+    if not isinstance(time, datetime):
         raise InvalidInput(f"{name} must be a datetime or ISO 8601 text, not {_shown(value)}")
     try:
-        return value.replace(tzinfo=UTC) if value.utcoffset() is None else value.astimezone(UTC)
+        return time.replace(tzinfo=UTC) if time.utcoffset() is None else time.astimezone(UTC)
     except OverflowError as error:
         raise InvalidInput(f"{name} {_shown(value)} is outside the years 1 to 9999 in UTC") from error
 

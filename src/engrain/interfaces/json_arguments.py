@@ -22,6 +22,7 @@ class Body(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
     makes: ClassVar[type[Any] | None] = None  # the record that it is converted to
+    headers: ClassVar[Mapping[str, str]] = {}  # those that carry what is no field, by the names that one may give it
 
     @model_validator(mode="before")
     @classmethod
@@ -31,6 +32,8 @@ class Body(BaseModel):
             for name in value:
                 if name not in known:
                     message = checks.describe_unknown(str(name), sorted(known), name="field")
+                    if name in cls.headers:
+                        message = f"field {name!r} is unknown; send it in the header {cls.headers[name]}"
                     raise PydanticCustomError("unknown_field", "{message}", {"message": message})
         return value
 
@@ -51,13 +54,15 @@ def library_value(value: Any) -> Any:
     return [library_value(item) for item in value] if isinstance(value, list) else value
 
 
-def body_of(name: str, parameters: Mapping[str, Parameter]) -> type[Body]:
-    """Make the body that carries some parameters of a verb."""
+def body_of(name: str, parameters: Mapping[str, Parameter], *, headers: Mapping[str, str]) -> type[Body]:
+    """Make the body that carries some parameters of a verb; `headers` carry others, by their names."""
     declared = {
         parameter.name: (field_type(parameter), field_of(parameter.word, parameter.default, alias=parameter.json_name))
         for parameter in parameters.values()
     }
-    return _model(name, f"Arguments of {name.removesuffix('Request')}.", declared)
+    model = _model(name, f"Arguments of {name.removesuffix('Request')}.", declared)
+    model.headers = headers
+    return model
 
 
 def field_type(parameter: Parameter) -> Any:

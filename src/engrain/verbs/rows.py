@@ -27,7 +27,8 @@ class Verb:
         name: its group and method, such as `rules.add`; a verb without a group stands alone.
         owner: whose verb it is: an agent's, or the whole memory's.
         effect: what it does to the memory.
-        is_idempotent: whether a second call with the same arguments changes nothing more, of a verb that adds.
+        is_idempotent: whether a second call with the same arguments changes nothing more and answers the same, of a
+            verb that changes something.
         needs: the role it needs, where the effect does not say it.
         route: HTTP method and path under /v1, with the parameters that stand in the path.
         creates: whether its route answers 201.

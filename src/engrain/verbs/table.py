@@ -81,17 +81,13 @@ VERBS: tuple[Verb, ...] = (
     _agent(
         "forget",
         effect="removes",
+        is_idempotent=True,
         route="POST /memories/{id_}/forget",
         command="forget {id_}",
         operation="delete_memory",
     ),
     _agent(
-        "erase",
-        effect="removes",
-        needs="admin",
-        route="POST /erase",
-        command="erase {ids}",
-        operation="delete_memory",
+        "erase", effect="removes", needs="admin", route="POST /erase", command="erase {ids}", operation="delete_memory"
     ),
     _agent(
         "link",
@@ -287,12 +283,20 @@ VERBS: tuple[Verb, ...] = (
     # Working memory and hooks: of one session, in one process.
     _agent("working.append", effect="adds", route="POST /working/append", tool=False, is_local=True),
     _agent("working.messages", route="GET /working/messages", tool=False, is_local=True),
-    _agent("working.tool_result", effect="replaces", route="POST /working/tool_result", tool=False, is_local=True),
+    _agent(
+        "working.tool_result",
+        effect="replaces",
+        is_idempotent=True,
+        route="POST /working/tool_result",
+        tool=False,
+        is_local=True,
+    ),
     _agent("working.tool_results", route="GET /working/tool_results", tool=False, field="tool_results", is_local=True),
     _agent("working.scratchpad", route="GET /working/scratchpad", tool=False, field="text", is_local=True),
     _agent(
         "working.write_scratchpad",
         effect="replaces",
+        is_idempotent=True,
         route="PUT /working/scratchpad",
         tool=False,
         field="text",

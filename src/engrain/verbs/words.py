@@ -142,7 +142,7 @@ AboutEntity = Annotated[
 Scope = Annotated[
     str,
     Word(
-        sentence="Scope to write to: the agent's own if left out, pool:NAME, or global, which every agent sees.",
+        sentence="Scope: the agent's own if left out, user (all agents for its user), pool:NAME, or global (all).",
         example="global",
         metavar="NAME",
     ),

@@ -333,6 +333,22 @@ def test_a_time_before_the_first_year_is_refused(agent):
         agent.observe("Before all", event_time="0001-01-01T00:00:00+14:00")
 
 
+def test_a_time_outside_the_years_of_utc_is_named_as_it_was_given(agent):
+    with pytest.raises(InvalidInput, match="event_time '9999-12-31T23:59:59-12:00' is outside the years"):
+        agent.observe("x", event_time="9999-12-31T23:59:59-12:00")
+
+
+def test_one_of_several_that_is_refused_is_named_by_its_place(agent):
+    changes = [{"key": "a", "value": {}}, {"key": "", "value": {}}]
+    with pytest.raises(InvalidInput, match=r"^changes\[1\]: key "):
+        agent.store("settings").write(changes)
+    with pytest.raises(InvalidInput, match=r"^changes\[1\]: key of a change 'vallue' is unknown"):
+        agent.store("settings").write([changes[0], {"key": "b", "vallue": {}}])
+    assert agent.store("settings").get("a") is None
+    with pytest.raises(InvalidInput, match=r"^ids\[1\]: id is empty"):
+        agent.erase([agent.observe("x").id, ""])
+
+
 def test_an_interval_that_ends_before_it_begins_is_refused(agent):
     before = agent.stats()
     with pytest.raises(InvalidInput, match="valid_to 2025-12-31 lies before valid_from 2026-01-01"):

@@ -37,6 +37,8 @@ def test_a_key_of_an_agent_speaks_for_no_other(client, memory):
     for path, body in (("reflect", {"agent": "billing"}), ("consolidate", {"agent": "billing"}), ("decay", {})):
         assert client.post(f"/v1/{path}", json=body, headers=key).json()["code"] == "forbidden"
     assert client.get("/v1/backup?agent=billing", headers=key).json()["code"] == "forbidden"
+    detail = client.get("/v1/keys?agent=billing", headers=key).json()["detail"]
+    assert detail == "the key speaks for the agent 'support' alone; leave agent out"
     assert client.get("/v1/backup", headers=key).json()["code"] == "not_found"
     client.post("/v1/episodes", json={"content": "hello"}, headers=key)
     backup = client.get("/v1/backup", headers=key)

@@ -90,6 +90,6 @@ def test_whoever_looks_for_oauth_is_told_to_send_a_key(client, path):
     answer = client.get(path) if path != "/register" else client.post(path, json={})
     assert answer.status_code == 404
     told = answer.json()
-    assert (told["code"], told["error"]) == ("not_found", "invalid_request")
+    assert (told["code"], told["error"]) == ("no_such_route", "invalid_request")
     assert told["error_description"] == told["detail"]
     assert "Authorization: Bearer <key>" in told["detail"]

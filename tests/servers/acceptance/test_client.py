@@ -241,6 +241,16 @@ class TestItsRetries:
         assert [fact.content for fact in memory.agent().facts("Ana")] == ["Braga"]
         assert len(memory.agent().history(fact.id)) == 2
 
+    def test_a_forget_whose_answer_is_lost_is_sent_again(self, proxy, memory):
+        fact = memory.agent().remember("Evora", subject="Bea", predicate="lives in")
+        with Memory.open(f"http://127.0.0.1:{proxy.port}") as client:
+            proxy._at = b"/forget"
+            proxy.cuts = 1
+            assert client.agent().forget(fact.id).state == "retracted"
+            assert proxy.cuts == 0
+        changes = [event.event_type for event in memory.agent().events(fact.id)]
+        assert changes.count("fact_retracted") == 1
+
     def test_what_is_never_answered_names_the_key_to_repeat_it_with(self, proxy, memory):
         with Memory.open(f"http://127.0.0.1:{proxy.port}", timeout_s=0.4) as client:
             proxy.cuts = 10**6
@@ -274,6 +284,10 @@ class TestItsRetries:
     def test_another_program_at_the_address_is_told_apart(self, answer, says):
         with CannedServer(b"HTTP/1.1 " + answer) as address, pytest.raises(DatabaseUnreachable, match=says):
             Memory.open(address)
+
+    def test_a_path_under_which_no_server_is_is_said_when_it_is_opened(self, server):
+        with pytest.raises(DatabaseUnreachable, match="there is no /api/v1/caller"):
+            Memory.open(f"{server.address}/api")
 
     def test_a_server_that_does_not_answer_is_left_in_time(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -139,7 +139,11 @@ class ItemStore(View):
         """
         own = self._chosen(namespace)
         listed = [change for change, _ in checks.json_objects(changes, name="changes", most=MOST_CHANGES)]
-        return self._write([self._parse_change({"namespace": own, **_check_change(change)}) for change in listed])
+        parsed = []
+        for index, change in enumerate(listed):
+            with checks.locate(f"changes[{index}]"):
+                parsed.append(self._parse_change({"namespace": own, **_check_change(change)}))
+        return self._write(parsed)
 
     def search(
         self,

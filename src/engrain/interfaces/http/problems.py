@@ -5,7 +5,7 @@
 | 400 | malformed_request |
 | 401 | unauthenticated |
 | 403 | forbidden |
-| 404 | not_found |
+| 404 | not_found, no_such_route |
 | 405 | method_not_allowed |
 | 408 | request_timeout |
 | 409 | integrity_violated, version_conflict |
@@ -29,6 +29,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import unquote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -43,7 +44,7 @@ from engrain.errors import EngrainError
 _LOG = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-MALFORMED, INTERNAL = "malformed_request", "internal_error"
+MALFORMED, INTERNAL, NO_ROUTE = "malformed_request", "internal_error", "no_such_route"
 _MOST_SHOWN = 5
 
 # The nearest class wins, as it does for exit codes.
@@ -66,7 +67,7 @@ STATUSES: Mapping[type[EngrainError], HTTPStatus] = {
 }
 _CODES: Mapping[int, str] = {
     HTTPStatus.BAD_REQUEST: MALFORMED,
-    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.NOT_FOUND: NO_ROUTE,
     HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
     HTTPStatus.PRECONDITION_FAILED: "precondition_failed",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large",
@@ -165,6 +166,8 @@ async def _http_error(routes: Sequence[Route], request: Request, error: Exceptio
         case HTTPStatus.NOT_FOUND if _OAUTH.fullmatch(path):
             return _no_oauth(request)
         case HTTPStatus.NOT_FOUND:
+            if _has_slash_in_id(routes, request):
+                return problem_of(request, errors.NotFound(f"nothing has an id with a slash, as {path:.200} says"))
             detail = f"there is no {path:.200}; /openapi.json names all that there is"
         case HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = _allowed(routes, path) or headers.get("Allow", "")
@@ -177,11 +180,17 @@ async def _http_error(routes: Sequence[Route], request: Request, error: Exceptio
     return problem(request, status, code=code, detail=detail, headers=headers)
 
 
+def _has_slash_in_id(routes: Sequence[Route], request: Request) -> bool:
+    """Tell whether an address is that of a route but for an escaped slash in an id, which routing takes for a slash."""
+    path = unquote(re.sub("%2F", "-", request.scope.get("raw_path", b"").decode("latin-1"), flags=re.IGNORECASE))
+    return any(route.path_regex.match(path) for route in routes)
+
+
 def _no_oauth(request: Request) -> Response:
     """Tell a client that looks for OAuth, as many do after 401, how it is let in; in OAuth's own words for an error."""
     detail = "this memory has no OAuth: send a key with each request, in the header Authorization: Bearer <key>"
     oauth = {"error": "invalid_request", "error_description": detail}
-    return problem(request, HTTPStatus.NOT_FOUND, code=_CODES[HTTPStatus.NOT_FOUND], detail=detail, more=oauth)
+    return problem(request, HTTPStatus.NOT_FOUND, code=NO_ROUTE, detail=detail, more=oauth)
 
 
 def _allowed(routes: Sequence[Route], path: str) -> str:

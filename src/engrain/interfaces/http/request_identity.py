@@ -97,7 +97,7 @@ class RequestIdentity:
             Forbidden: the key speaks for another one, or for one user.
         """
         self.check_every_user()
-        return _extent(self.grant, agent)
+        return _extent(self.grant, agent, name="agent")
 
 
 async def request_identity(request: Request) -> RequestIdentity:
@@ -131,16 +131,16 @@ async def identify_for(request: Request, needs: Role, *, memory: "Memory", gate:
     return RequestIdentity(
         memory=memory,
         grant=grant,
-        agent_name=_extent(grant, _header(request, AGENT)),
+        agent_name=_extent(grant, _header(request, AGENT), name=AGENT),
         user=_user(grant, _header(request, USER), _header(request, USER_TOO)),
         session=_header(request, SESSION),
         request_id=request_id(request),
     )
 
 
-def _extent(grant: Grant, agent: str | None) -> str | None:
+def _extent(grant: Grant, agent: str | None, *, name: str) -> str | None:
     if agent is not None and grant.agent not in (None, agent):
-        raise Forbidden(f"the key speaks for the agent {grant.agent!r:.80} alone; leave {AGENT} out")
+        raise Forbidden(f"the key speaks for the agent {grant.agent!r:.80} alone; leave {name} out")
     return grant.agent if agent is None else agent
 
 

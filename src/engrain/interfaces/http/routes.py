@@ -21,6 +21,8 @@ from engrain.interfaces.http import answers, files
 from engrain.interfaces.http.openapi.schemas import answer_type, reference, summary_of
 from engrain.interfaces.http.problems import Refused
 from engrain.interfaces.http.request_identity import (
+    AGENT,
+    SESSION,
     USER,
     AdmittedCaller,
     Identified,
@@ -35,6 +37,7 @@ from engrain.verbs.table import Verb
 from engrain.verbs.words import Word
 
 IDEMPOTENCY_KEY, IF_NONE_MATCH = "Idempotency-Key", "If-None-Match"
+_CALLER_HEADERS = {"agent": AGENT, "user": USER, "session": SESSION}
 _CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
 _JSON = "application/json"
 _OF_KEYS = frozenset({"keys.create", "keys.rotate", "keys.revoke"})
@@ -202,7 +205,8 @@ def _parameters(signature: Signature, where: Mapping[str, str]) -> list[inspect.
     in_body = {name: signature.by_name[name] for name, place in where.items() if place == "body"}
     if in_body:
         title = "".join(part.title() for part in signature.verb.identifier.split("_")) + "Request"
-        made.append(_keyword("body", Annotated[body_of(title, in_body), Body()]))
+        headers = {**_CALLER_HEADERS, **({"idempotency_key": IDEMPOTENCY_KEY} if signature.takes_key else {})}
+        made.append(_keyword("body", Annotated[body_of(title, in_body, headers=headers), Body()]))
     if signature.takes_key:
         made.append(_header("idempotency_key", IDEMPOTENCY_KEY, _KEY_WORD))
     if signature.is_optional:

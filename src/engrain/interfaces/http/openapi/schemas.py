@@ -17,6 +17,7 @@ from engrain.verbs.table import Verb
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/"
+_CURSOR = "`after` of the next page; null: this is the last, or the route takes no `after`."
 _MEMORY = frozenset(get_args(MemoryRecord))
 _PLAIN: Mapping[Any, Schema] = {
     str: {"type": "string"},
@@ -118,7 +119,7 @@ def _schema(answer: AnswerType) -> Schema:
     match answer:
         case PageOf(item=item):
             items = {"type": "array", "items": reference(item)}
-            cursor = {"type": ["string", "null"], "description": "`after` of the next page; null: this is the last."}
+            cursor = {"type": ["string", "null"], "description": _CURSOR}
             page = _object_schema({"items": items, "next": cursor}, summary_of(answer))
             if item is records.Event:
                 page["properties"]["removed_before"] = {
