@@ -149,11 +149,11 @@ class ReferenceRecords:
     def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         for entry in self._entries.named(act.caller, [id_]):
             before = entry.memory
-            if is_hidden(before) or (isinstance(before, Fact) and before.validity != "active"):
+            if is_hidden(before):
                 return before
             self._entries.flush_index(self._entries.unflushed())
             entry.memory = _forgotten(before, act.at)
-            if isinstance(before, Fact):
+            if isinstance(before, Fact) and before.validity == "active":
                 self._reopen(act, before)
             entry.take_out()
             if isinstance(before, Episode) and before.session is not None:

@@ -306,7 +306,7 @@ class Agent(Conversations):
         """Forget a memory: it leaves every search at once, and stays readable by its id. Twice is once.
 
         An episode expires, a fact is retracted, a rule gets `metadata["forgotten"]`. Searches of the past (`as_of`)
-        leave it out, too, unless inactive memories are asked for; so they do an episode or a rule that had expired.
+        leave it out, too, unless inactive memories are asked for; so they do what had expired or was superseded before.
 
         Raises:
             NotFound: this agent sees no such memory.

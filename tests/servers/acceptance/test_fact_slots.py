@@ -178,3 +178,14 @@ def test_an_audit_finds_two_values_of_one_subject_under_two_names(aide, joined_b
         aide.entities.update(bob.id, aliases=["Bobby"])
     [finding] = aide.audit(kinds=["contradiction"]).findings
     assert set(finding.ids) == {fact.id for fact in told}
+
+
+def test_a_fact_that_lost_a_merge_and_was_forgotten_since_does_not_come_back(aide):
+    one, other = aide.entities.create("Ana", "person"), aide.entities.create("Ana Reis", "person")
+    lost = aide.remember("Lisbon", subject="Ana", predicate="lives in", entity_id=one.id)
+    aide.remember("Porto", subject="Ana Reis", predicate="lives in", entity_id=other.id)
+    aide.entities.merge(one.id, other.id)
+    aide.forget(lost.id)
+    aide.entities.unmerge(one.id)
+    assert contents(aide.facts("Ana")) == []
+    assert aide.get(lost.id).validity == "retracted"

@@ -138,15 +138,24 @@ def test_what_was_forgotten_is_out_of_the_past_unless_inactive_memories_are_aske
     assert agent.get(stored.id).id == stored.id
 
 
-def test_what_had_expired_before_it_was_forgotten_is_out_of_the_past_too(opened, clock):
+@pytest.mark.parametrize("end", ["superseded", "expired"])
+def test_what_had_ended_before_it_was_forgotten_is_out_of_the_past_too(opened, clock, end):
     agent = opened().agent("aide", session="monday")
-    old = agent.observe("The code of the gate is 4471.", ttl_days=1)
+    if end == "superseded":
+        old = agent.remember("4471", subject="gate", predicate="code")
+    else:
+        old = agent.observe("The code of the gate is 4471.", ttl_days=1)
     then = clock()
     clock.pass_time(days=2)
+    if end == "superseded":
+        agent.remember("9090", subject="gate", predicate="code")
     assert ids(hit.memory for hit in agent.recall("gate 4471", as_of=then)) == {old.id}
     agent.forget(old.id)
     assert list(agent.recall("gate 4471", as_of=then)) == []
-    assert agent.events(old.id)[0].event_type == "episode_forgotten"
+    assert [fact.content for fact in agent.facts("gate", as_of=then)] == []
+    assert [fact.content for fact in agent.facts("gate", valid_at=then)] == []
+    assert "4471" not in agent.context("gate code", include_superseded=True).text
+    assert agent.events(old.id)[0].event_type in {"fact_retracted", "episode_forgotten"}
 
 
 def test_what_a_user_says_is_kept_with_that_user_and_cannot_make_others_forget(opened):

@@ -152,9 +152,10 @@ def test_only_a_rule_that_is_forgotten_is_forgotten(store):
 
 @pytest.mark.req("B02.3")
 @pytest.mark.parametrize("state", ["superseded", "expired"])
-def test_a_fact_that_was_gone_already_keeps_its_state(store, state):
+def test_a_fact_that_was_gone_already_is_retracted_too(store, state):
     [stored] = put(store, [fact("Lisbon", validity=state, invalidated_at=NOON)])
-    assert store.forget(act(LATER), stored.id) == stored
+    gone = replace(stored, validity="retracted", metadata={"hidden": True})
+    assert store.forget(act(LATER), stored.id) == gone
 
 
 def test_what_is_forgotten_can_be_looked_at_but_is_no_longer_stood_by(store):

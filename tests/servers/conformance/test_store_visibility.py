@@ -131,13 +131,21 @@ def test_an_episode_that_would_have_expired_anyway_expires_now(store):
     [
         (episode("Bread.", expires_at=NOON), {"metadata": {"hidden": True}}),
         (
+            fact("bread", validity="superseded", invalidated_at=NOON),
+            {"metadata": {"hidden": True}, "validity": "retracted"},
+        ),
+        (
+            fact("bread", validity="expired", invalidated_at=NOON),
+            {"metadata": {"hidden": True}, "validity": "retracted"},
+        ),
+        (
             rule("Bread.", metadata={"forgotten": True}, invalidated_at=NOON),
             {"metadata": {"forgotten": True, "hidden": True}},
         ),
     ],
-    ids=["episode", "rule"],
+    ids=["episode", "superseded", "expired", "rule"],
 )
-def test_what_had_expired_is_forgotten_too_and_keeps_the_time_of_its_end(store, memory, change):
+def test_what_had_ended_is_forgotten_too_and_keeps_the_time_of_its_end(store, memory, change):
     before = replace(memory, created_at=NOON - timedelta(days=1))
     [stored] = put(store, [before])
     asked = request(as_of=NOON - timedelta(hours=1))
@@ -149,12 +157,6 @@ def test_what_had_expired_is_forgotten_too_and_keeps_the_time_of_its_end(store, 
     assert store.recent(asked, 9) == []
     told = [replace(event, id="") for event in store.events(CALLER)]
     assert told[:-1] == [events.memory_forgotten(act(LATER), stored, lambda: "")]
-
-
-def test_a_superseded_fact_is_not_retracted(store):
-    [old] = put(store, [fact("Lisbon")])
-    put(store, [fact("Porto", created_at=LATER)])
-    assert store.forget(act(LATER), old.id).validity == "superseded"
 
 
 @pytest.mark.parametrize(

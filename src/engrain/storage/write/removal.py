@@ -34,9 +34,9 @@ _REFERENCES: Mapping[Kind, Sequence[str]] = {
 def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
 
-    Out of the searches when this is committed, and by `metadata.hidden` out of those of the past; what had expired
+    Out of the searches when this is committed, and by `metadata.hidden` out of those of the past; what had ended
     before keeps the time of its end. Returns the memory as it is now, or None if the caller sees no such memory; one
-    that was forgotten before stays as it is, and so does a fact that is no longer active.
+    that was forgotten before stays as it is.
     """
     work.backend.lock(work, [id_], ())
     seen = updates.lock_one(work, id_)
@@ -45,8 +45,6 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     doc, memory = seen
     updates.check_change(work, memory)
     at = work.act.at
-    if isinstance(memory, Fact) and memory.validity != "active":
-        return memory
     if is_hidden(memory) and (not memory.is_active(at) or work.index.is_out(work, doc)):
         return memory  # if it is active, by a clock that is ahead of this one
     if not memory.is_active(at):
@@ -60,7 +58,8 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
             forgotten = replace(memory, metadata=metadata, expires_at=at)
         case Fact():
             forgotten = replace(memory, metadata=metadata, validity="retracted", invalidated_at=at)
-            updates.reopen(work, memory)
+            if memory.validity == "active":
+                updates.reopen(work, memory)
         case Rule():
             forgotten = replace(memory, metadata=metadata, invalidated_at=at)
     updates.take_out(work, doc, memory)
