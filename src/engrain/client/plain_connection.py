@@ -27,9 +27,9 @@ _MOST_BYTES = 64 * 2**20
 
 
 class PlainConnection:
-    """One connection to a server, as one agent and session."""
+    """One connection to a server, as one agent."""
 
-    def __init__(self, location: str, key: str | None, *, identity: Mapping[str, str | None], timeout_s: float) -> None:
+    def __init__(self, location: str, key: str | None, *, identity: Mapping[str, str | None]) -> None:
         """Prepare it; nothing is sent yet.
 
         Raises:
@@ -38,7 +38,7 @@ class PlainConnection:
         self._url = parse_address(location).url
         parts = urlsplit(self._url)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._http = kind(parts.hostname or "", parts.port, timeout=timeout_s)
+        self._http = kind(parts.hostname or "", parts.port)
         self._path = f"{parts.path}/v1"
         self._headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "engrain"}
         named = {"Authorization": None if key is None else f"Bearer {key}"}
@@ -47,16 +47,21 @@ class PlainConnection:
             if value is not None:
                 self._headers[name] = _header_value(name, value)
 
-    def call(self, verb: str, arguments: Mapping[str, Any]) -> Any:
-        """Return what a verb answers.
+    def call(self, verb: str, arguments: Mapping[str, Any], *, session: str | None, timeout_s: float) -> Any:
+        """Return what a verb answers in a session.
 
         Raises:
-            InvalidInput: the server refuses the arguments.
-            DatabaseUnreachable: there is no answer, or none of an engrain server that does what was asked.
+            InvalidInput: the server refuses the arguments, or the session is nothing that a header can carry.
+            DatabaseUnreachable: there is no answer in time, or none of an engrain server that does what was asked.
         """
         body = dict(arguments)
-        key = body.pop("idempotency_key", None)
-        headers = self._headers if key is None else {**self._headers, "Idempotency-Key": _header_value("key", key)}
+        named = {"Idempotency-Key": body.pop("idempotency_key", None), "Engrain-Session": session}
+        headers = self._headers | {
+            name: _header_value(name, value) for name, value in named.items() if value is not None
+        }
+        self._http.timeout = timeout_s
+        if self._http.sock is not None:
+            self._http.sock.settimeout(timeout_s)
         try:
             self._http.request("POST", self._path + ROUTES[verb], json.dumps(body).encode(), headers)
             response = self._http.getresponse()

@@ -15,7 +15,7 @@ def asks(database):
     if connection is None:
         return False
     try:
-        return connection.call("context", {"query": "port"})["text"] == ""
+        return connection.call("context", {"query": "port"}, session=None, timeout_s=30)["text"] == ""
     finally:
         connection.close()
 

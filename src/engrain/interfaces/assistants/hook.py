@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import sys
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.checks import is_address
-from engrain.errors import EngrainError, InvalidInput
+from engrain.errors import DatabaseUnreachable, EngrainError, InvalidInput
 from engrain.interfaces.assistants import protocols
 from engrain.interfaces.assistants.protocols import PROTOCOLS, Moment, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from engrain.config.tree import Settings
+    from engrain.domain.text.secrets import SecretPolicy
     from engrain.interfaces.assistants.session_state import SessionState
+    from engrain.interfaces.assistants.spool import Message
+    from engrain.interfaces.assistants.verb_calls import Connection
     from engrain.portability.assistants.turns import Turn
 
 DEFAULT_CLIENT = "claude-code"
@@ -32,7 +37,8 @@ _SETTINGS = frozenset({"db", "agent", "user", "tenant"})
 _OPTIONS = _SETTINGS | {"client", "config"}
 _MOST_INPUT_BYTES = 32 * 2**20
 _MOST_QUERY = 4_000
-_CALL_TIMEOUT_S = 5.0
+_SECONDS = 5.0  # of all calls; an assistant waits 10 for a hook
+_FOLDER_VARIABLE = "CLAUDE_PROJECT_DIR"
 _PROJECT_SHARE = 0.6
 _START_QUERY = "What do I prefer, and which conventions do I follow?"
 _MOST_LOG_BYTES = 500_000
@@ -43,7 +49,8 @@ _LIGHT: Mapping[str, Any] = {
     "reranking": {"model": "none"},
     "entities": {"name_finder": "none"},
     "consolidation": {"on_session_switch": False},
-    "storage": {"busy_timeout_s": 2.0},
+    "storage": {"busy_timeout_s": 0.5},
+    "working": {"waiting": 0},  # what is not stored waits in the spool
 }
 
 
@@ -71,12 +78,16 @@ def run(arguments: Sequence[str]) -> int:
     """Run one hook with the assistant's JSON on stdin; the exit code, which is always 0."""
     gc.disable()  # the process ends before garbage could matter, and looking for it is a tenth of its time
     command: HookCommand | None = None
+    context = ""
     try:
         command = parse_command(arguments)
-        payload = _read_input()
-        answer = _answer(command, payload)
+        context, failure = _work(command, _read_input())
     except Exception as error:  # noqa: BLE001  # an assistant goes on without its memory, whatever happens
-        answer = _report(command, arguments, error)
+        failure = error
+    message = "" if failure is None else _report(command, arguments, failure, did_nothing=not context)
+    answer = (
+        {} if command is None else protocols.answer(command.protocol, command.event, context=context, message=message)
+    )
     with suppress(OSError):
         if answer:
             sys.stdout.write(json.dumps(answer) + "\n")
@@ -117,144 +128,234 @@ def _read_input() -> dict[str, Any]:
     return payload
 
 
-def _answer(command: HookCommand, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Do what an event asks for and return what its assistant expects."""
+def _work(command: HookCommand, payload: Mapping[str, Any]) -> tuple[str, Exception | None]:
+    """Do what an event asks for; return the context for the model, and the first failure."""
     from engrain.config import load
     from engrain.interfaces.assistants.session_state import SessionState, drop_oldest
 
     settings = load(command.settings, file=command.config)
     if not settings.hooks.enabled:
-        return protocols.answer(command.protocol, command.event)
+        return "", None
     session = protocols.session_of(command.protocol, payload)
     state = SessionState.load(command.client, session)
     if command.moment == "start":
         drop_oldest()
         if not protocols.continues(payload):
-            state.lines = []
-    conversation = Conversation(command=command, payload=payload, settings=settings, state=state)
-    with _open_calls(command, settings, session) as calls:
-        context = conversation.give_context(calls)
-        conversation.store_turns(calls)
-        if command.moment == "end" and session is not None:
-            calls.call("hooks.session_end", {})
-    return protocols.answer(command.protocol, command.event, context=context)
+            state.shorten()
+    conversation = Conversation(command=command, payload=payload, settings=settings, state=state, session=session)
+    failures: list[Exception] = []
+    for step in (
+        conversation.store_waiting,
+        conversation.give_context,
+        conversation.store_turns,
+        conversation.end,
+        conversation.calls.close,
+    ):
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001  # whatever it is, the next steps are not lost by it
+            failures.append(error)
+    return conversation.context, next(iter(failures), None)
 
 
-@dataclass(slots=True, kw_only=True)
 class Conversation:
     """One event of a conversation, with what its settings and its session's state say."""
 
-    command: HookCommand
-    payload: Mapping[str, Any]
-    settings: Settings
-    state: SessionState
-    _tag: str | None = None
+    def __init__(
+        self,
+        *,
+        command: HookCommand,
+        payload: Mapping[str, Any],
+        settings: Settings,
+        state: SessionState,
+        session: str | None,
+    ) -> None:
+        from engrain.interfaces.assistants.spool import Spool
+        from engrain.interfaces.assistants.verb_calls import TimedCalls
+
+        self.calls = TimedCalls(partial(_connect, command, settings), seconds=_SECONDS)
+        self.context = ""
+        self._command = command
+        self._payload = payload
+        self._settings = settings
+        self._state = state
+        self._session = session
+        self._spool = Spool.of(settings)
+        self._failure: Exception | None = None  # of the first turn that could not be stored: those after it wait, too
+
+    @cached_property
+    def tag(self) -> str:
+        """The tag of the project that the session began in."""
+        from engrain.portability.assistants.projects import tag_of
+        from engrain.portability.assistants.transcripts import read_folder
+
+        named = os.environ.get(_FOLDER_VARIABLE) if self._command.protocol.has_transcript else None
+        began_in = None if named or self._transcript is None else read_folder(self._transcript)
+        return tag_of(named or began_in or protocols.folder_of(self._payload) or ".")
 
     @property
-    def tag(self) -> str:
-        """The tag of the project."""
-        from engrain.portability.assistants.projects import tag_of
+    def _transcript(self) -> str | None:
+        path = self._payload.get("transcript_path") if self._command.protocol.has_transcript else None
+        return path if isinstance(path, str) and Path(path).is_file() else None
 
-        self._tag = self._tag or tag_of(protocols.folder_of(self.payload) or ".")
-        return self._tag
+    def store_waiting(self) -> None:
+        """Store the turns that earlier hooks could not: before the context is made, which may have them."""
+        try:
+            self._spool.drain(self._send)
+        except Exception as error:
+            self._failure = error
+            raise
 
-    def give_context(self, calls: Any) -> str:
-        """Return what the memory knows for a session that starts or a prompt; empty at every other moment."""
+    def give_context(self) -> None:
+        """Read what the memory knows for a session that starts or a prompt; nothing at every other moment."""
         from engrain.interfaces.assistants.context_text import CHARACTERS_PER_TOKEN, merge
 
-        moment, chosen = self.command.moment, self.settings.hooks
-        if moment not in self.command.protocol.context_at:
-            return ""
+        moment, chosen = self._command.moment, self._settings.hooks
         is_start = moment == "start"
         most = chosen.start_tokens if is_start else chosen.prompt_tokens
-        prompt = self.payload.get("prompt")
+        prompt = self._payload.get("prompt")
         asked = "" if is_start else prompt.strip() if isinstance(prompt, str) else ""
-        if (
-            most == 0
-            or (is_start and protocols.continues(self.payload))
-            or (not is_start and asked[:1] in {"", "/", "!"})
-        ):
-            return ""
+        if moment not in self._command.protocol.context_at or most == 0:
+            return
+        if protocols.continues(self._payload) if is_start else not asked or protocols.is_command(asked):
+            return
+        shared = {} if self._state.session_turns is None else {"session_turns": self._state.session_turns}
         of_project = {"query": asked[:_MOST_QUERY], "tags": [self.tag], "budget_tokens": int(most * _PROJECT_SHARE)}
         if is_start:
             of_project["recent_episodes"] = 5
-        project = calls.call("context", of_project)
+        project = self.calls.call("context", of_project | shared, session=self._session)
         left = most - len(project["text"]) // CHARACTERS_PER_TOKEN
         whole = {"query": _START_QUERY if is_start else asked[:_MOST_QUERY], "budget_tokens": max(left, 0)}
-        context = merge(project, calls.call("context", whole), self.state, project=self.tag, most_tokens=most)
-        self.state.save()
-        return context
+        everything = self.calls.call("context", whole | shared, session=self._session)
+        self.context = merge(project, everything, self._state, project=self.tag, most_tokens=most)
+        self._state.save()
 
-    def store_turns(self, calls: Any) -> None:
-        """Store the turns that are new; the offset moves once all are in the database."""
+    def store_turns(self) -> None:
+        """Store the turns that are new.
+
+        Those that cannot be stored now are read again by a later hook, or wait in the spool where none would.
+        """
+        moment = self._command.moment
+        if not self._command.protocol.has_transcript:
+            if turns := protocols.turns_of(self._command.client, self._payload):
+                self._store(turns)
+                self._state.save()
+        elif self._transcript is not None:
+            while self._store_batch(self._transcript) and moment in {"shorten", "end"}:
+                pass
+        if moment == "shorten":
+            self._state.shorten()
+        if self._failure is not None:
+            raise self._failure
+
+    def end(self) -> None:
+        """Tell the memory that the session has ended."""
+        if self._command.moment == "end" and self._session is not None and self._failure is None:
+            self.calls.call("hooks.session_end", {}, session=self._session)
+
+    def _store_batch(self, transcript: str) -> bool:
+        """Store some new turns of a transcript; the offset moves once none of them can be lost. False at its end."""
         from engrain.portability.assistants.transcripts import read_turns
 
-        transcript = self.payload.get("transcript_path")
-        if not self.command.protocol.has_transcript:
-            turns, end = protocols.turns_of(self.command.client, self.payload), None
-        elif isinstance(transcript, str) and Path(transcript).is_file():
-            before = self.state.offset_in(transcript)
-            turns, end = read_turns(transcript, before)
-            end = None if end == before else end
-        else:
-            return
-        for turn in turns:
-            self._store(calls, turn)
-        if end is not None:
-            self.state.transcript, self.state.offset = str(transcript), end
-            self.state.save()
+        before = self._state.offset_in(transcript)
+        turns, end = read_turns(transcript, before)
+        if end == before:
+            return False
+        self._store(turns)
+        if self._failure is not None and self._command.moment != "end":
+            return False
+        self._state.transcript, self._state.offset = transcript, end
+        self._state.save()
+        return True
 
-    def _store(self, calls: Any, turn: Turn) -> None:
-        from engrain.interfaces.assistants.verb_calls import check_stored
+    def _store(self, turns: Sequence[Turn]) -> None:
+        """Store turns in their order; from the first that cannot be on they wait, unless they are read again."""
+        messages = [self._message(turn) for turn in turns]
+        while messages and self._failure is None:
+            try:
+                self._send(messages[0])
+            except Exception as error:  # noqa: BLE001  # `store_turns` raises it
+                self._failure = error
+            else:
+                del messages[0]
+        is_read_again = self._command.protocol.has_transcript and self._command.moment != "end"
+        if messages and not is_read_again:
+            self._keep(messages)
+
+    def _message(self, turn: Turn) -> Message:
+        from engrain.interfaces.assistants.spool import Message
 
         arguments = {"content": turn.text, "role": turn.role, "tags": [self.tag], "idempotency_key": turn.key}
         if turn.at is not None:
             arguments["event_time"] = turn.at
+        return Message(self._session, arguments)
+
+    def _send(self, message: Message) -> None:
+        from engrain.interfaces.assistants.verb_calls import read_turn
+
         try:
-            check_stored(calls.call("hooks.message", arguments))
+            answer = self.calls.call("hooks.message", message.arguments, session=message.session)
         except InvalidInput as error:  # it will never be stored: it was erased, or its text is refused
-            _log(self.command.event, self.command.client, error)
+            self._log(error)
+            return
+        turn = read_turn(answer, message.session)
+        if message.session == self._session:
+            self._state.turn = max(self._state.turn, turn)
+
+    def _keep(self, messages: Sequence[Message]) -> None:
+        """Write turns into the spool, with the time of now where the assistant gave them none."""
+        from datetime import UTC, datetime
+
+        from engrain.domain.text.secrets import apply_policy
+
+        policy: SecretPolicy = "refuse" if self._settings.privacy.secrets == "refuse" else "mask"
+        kept = []
+        for message in messages:
+            try:
+                content = apply_policy(message.arguments["content"], policy)
+            except InvalidInput as error:
+                self._log(error)
+                continue
+            arguments = {"event_time": datetime.now(UTC).isoformat(), **message.arguments, "content": content}
+            kept.append(replace(message, arguments=arguments))
+        if lost := self._spool.add(kept):
+            self._log(DatabaseUnreachable(f"{lost} turns that had waited longest are lost: only so many may wait"))
+
+    def _log(self, error: Exception) -> None:
+        _log(self._command.event, self._command.client, error)
 
 
-@contextmanager
-def _open_calls(command: HookCommand, settings: Settings, session: str | None) -> Iterator[Any]:
+def _connect(command: HookCommand, settings: Settings, timeout_s: float) -> Connection:
     """Open the way to the memory: a server's address, the socket of a process that has it open, or the database."""
-    identity = {"tenant": settings.tenant, "agent": settings.agent, "user": settings.user, "session": session}
-    calls: Any = None
+    identity = {"tenant": settings.tenant, "agent": settings.agent, "user": settings.user}
     if is_address(settings.db):
         from engrain.client.plain_connection import PlainConnection
         from engrain.interfaces.local_token import find_key
 
         del identity["tenant"]  # the key's
-        calls = PlainConnection(settings.db, find_key(settings), identity=identity, timeout_s=_CALL_TIMEOUT_S)
-    elif "://" not in settings.db.removeprefix("sqlite:///") and settings.db != ":memory:":
+        return PlainConnection(settings.db, find_key(settings), identity=identity)
+    if "://" not in settings.db.removeprefix("sqlite:///") and settings.db != ":memory:":
         from engrain.interfaces.assistants.local_socket import connect
 
         path = Path(settings.db.removeprefix("sqlite:///")).expanduser()
-        calls = connect(path, identity, timeout_s=_CALL_TIMEOUT_S)
-    if calls is None:
-        from engrain.interfaces.assistants.verb_calls import DirectConnection
+        served = connect(path, identity, timeout_s=timeout_s)
+        if served is not None:
+            return served
+    from engrain.interfaces.assistants.verb_calls import DirectConnection
 
-        calls = DirectConnection({**command.settings, **_LIGHT}, command.config, identity)
-    try:
-        yield calls
-    finally:
-        calls.close()
+    return DirectConnection({**command.settings, **_LIGHT}, command.config, identity)
 
 
-def _report(command: HookCommand | None, arguments: Sequence[str], error: Exception) -> dict[str, Any]:
-    """Log why a hook did nothing, and say it where the assistant shows it; what it expects for an answer."""
+def _report(command: HookCommand | None, arguments: Sequence[str], error: Exception, *, did_nothing: bool) -> str:
+    """Log a failure, and say it where the assistant shows it; return what its user should read in the answer."""
     event = command.event if command is not None else next(iter(arguments), "")
     client = command.client if command is not None else "?"
     _log(event, client, error)
     text = f"engrain: this hook did nothing: {_describe(error)}"
-    if command is None or command.protocol.shows_stderr:
+    if did_nothing and (command is None or command.protocol.shows_stderr):
         with suppress(OSError):
             sys.stderr.write(text + "\n")
-    if command is None:
-        return {}
-    message = text if command.moment == "start" else ""
-    return protocols.answer(command.protocol, command.event, message=message)
+    return text if did_nothing and command is not None and command.moment == "start" else ""
 
 
 def _describe(error: Exception) -> str:

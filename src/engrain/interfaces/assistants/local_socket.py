@@ -38,7 +38,7 @@ def socket_path(database: Path) -> Path:
 
 
 class LocalConnection:
-    """Connection of a hook to the process that has its memory open, as one agent and session."""
+    """Connection of a hook to the process that has its memory open, as one agent."""
 
     def __init__(self, stream: socket.socket, identity: Mapping[str, str | None]) -> None:
         """Speak on a connected socket."""
@@ -46,14 +46,15 @@ class LocalConnection:
         self._reader = stream.makefile("rb")
         self._identity = identity
 
-    def call(self, verb: str, arguments: Mapping[str, Any]) -> Any:
-        """Return what a verb answers.
+    def call(self, verb: str, arguments: Mapping[str, Any], *, session: str | None, timeout_s: float) -> Any:
+        """Return what a verb answers in a session.
 
         Raises:
             InvalidInput: the arguments are refused.
-            DatabaseUnreachable: there is no answer, or the database cannot do it now.
+            DatabaseUnreachable: there is no answer in time, or the database cannot do it now.
         """
-        asked = {"identity": self._identity, "verb": verb, "arguments": arguments}
+        asked = {"identity": {**self._identity, "session": session}, "verb": verb, "arguments": arguments}
+        self._socket.settimeout(timeout_s)
         try:
             self._socket.sendall(json.dumps(asked).encode() + b"\n")
             document = json.loads(self._reader.readline(_MOST_LINE_BYTES))

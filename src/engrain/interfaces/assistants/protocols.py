@@ -6,6 +6,7 @@ https://geminicli.com/docs/hooks/reference.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,9 +15,10 @@ from engrain.portability.assistants.turns import Turn, make_key, shorten
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Moment = Literal["start", "prompt", "turn", "end"]
+Moment = Literal["start", "prompt", "turn", "shorten", "end"]
 # Of these beginnings the model has the earlier context still, or gets it back with the history.
 _CONTINUES = frozenset({"resume", "fork"})
+_COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,7 @@ class Protocol:
     """Hooks of one assistant.
 
     Attributes:
-        events: the moment that each event is; a turn has ended, or its history is about to be shortened.
+        events: the moment that each event is; before `shorten` the model has the whole history.
         context_at: the moments at which it takes context.
         session: the field that names the session.
         has_transcript: whether its turns are read from the file that it names, not from the events.
@@ -44,7 +46,7 @@ CLAUDE_CODE: Mapping[str, Moment] = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
     "Stop": "turn",
-    "PreCompact": "turn",
+    "PreCompact": "shorten",
     "SessionEnd": "end",
 }
 PROTOCOLS: Mapping[str, Protocol] = {
@@ -56,7 +58,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
             "beforeSubmitPrompt": "prompt",
             "afterAgentResponse": "turn",
             "stop": "turn",
-            "preCompact": "turn",
+            "preCompact": "shorten",
             "sessionEnd": "end",
         },
         context_at=frozenset({"start"}),
@@ -69,7 +71,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
             "SessionStart": "start",
             "BeforeAgent": "prompt",
             "AfterAgent": "turn",
-            "PreCompress": "turn",
+            "PreCompress": "shorten",
             "SessionEnd": "end",
         },
         shows_stderr=True,
@@ -85,6 +87,11 @@ def continues(payload: Mapping[str, Any]) -> bool:
 def session_of(protocol: Protocol, payload: Mapping[str, Any]) -> str | None:
     """Return the session that an event belongs to."""
     return _text(payload, protocol.session) or _text(payload, "session_id")
+
+
+def is_command(prompt: str) -> bool:
+    """True if a prompt is a command of the assistant, such as `/clear`; a path such as `/src/main.py` is none."""
+    return _COMMAND.match(prompt) is not None
 
 
 def folder_of(payload: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""State of a session between hooks: how far its transcript was read, and which lines of context its model has.
+"""State of a session between hooks: how far its transcript was read, which turns and lines of context its model has.
 
 One small file a session, in the user's own folder. Without it turns are read again and stored under the same keys.
 """
@@ -30,12 +30,20 @@ def state_folder() -> Path:
 
 @dataclass(slots=True)
 class SessionState:
-    """State of one session; `lines` are digests of the lines of context that its model has."""
+    """State of one session.
+
+    Attributes:
+        lines: digests of the lines of context that its model has.
+        turn: the number of the newest turn that is stored.
+        shortened_at: the number of the last turn that its model no longer has as it was said; None where nobody knows.
+    """
 
     path: Path
     transcript: str = ""
     offset: int = 0
     lines: list[str] = field(default_factory=list)
+    turn: int = 0
+    shortened_at: int | None = None
 
     @classmethod
     def load(cls, *names: str | None) -> SessionState:
@@ -45,9 +53,22 @@ class SessionState:
         with suppress(OSError, ValueError, KeyError, TypeError):
             found = json.loads(state.path.read_bytes())
             transcript, offset, lines = found["transcript"], found["offset"], found["lines"]
-            if isinstance(transcript, str) and isinstance(offset, int) and isinstance(lines, list):
+            turn, shortened_at = found["turn"], found["shortened_at"]
+            numbers = isinstance(offset, int) and isinstance(turn, int) and isinstance(shortened_at, int | None)
+            if isinstance(transcript, str) and isinstance(lines, list) and numbers:
                 state.transcript, state.offset, state.lines = transcript, offset, [str(line) for line in lines]
+                state.turn, state.shortened_at = turn, shortened_at
         return state
+
+    @property
+    def session_turns(self) -> int | None:
+        """The number of the session's newest turns that its model has; None where nobody knows."""
+        return None if self.shortened_at is None else max(self.turn - self.shortened_at, 0)
+
+    def shorten(self) -> None:
+        """Note and save that the model has neither the turns nor the lines any more."""
+        self.lines, self.shortened_at = [], self.turn
+        self.save()
 
     def offset_in(self, transcript: str) -> int:
         """Return how far a transcript was read."""
@@ -64,7 +85,13 @@ class SessionState:
     def save(self) -> None:
         """Write the state, whole or not at all."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        document = {"transcript": self.transcript, "offset": self.offset, "lines": self.lines}
+        document = {
+            "transcript": self.transcript,
+            "offset": self.offset,
+            "lines": self.lines,
+            "turn": self.turn,
+            "shortened_at": self.shortened_at,
+        }
         new = self.path.with_name(f".state.{os.getpid()}.{time.monotonic_ns()}")
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             json.dump(document, file)

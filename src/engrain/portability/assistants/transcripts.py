@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_TURNS = 200
+_MOST_OPENING_LINES = 100
 _KINDS = ("user", "assistant", "queued_command")
 _TYPES = tuple(f'"type":{space}"{kind}"'.encode() for kind in _KINDS for space in ("", " "))
 _NO_TURN = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -53,6 +56,21 @@ def read_turns(path: str | Path, offset: int) -> tuple[list[Turn], int]:
                     reply = [*reply, found] if reply and reply[0][0] == message else [found]
             end = after
     return [*turns, *join_reply(reply)], end
+
+
+def read_folder(path: str | Path) -> str | None:
+    """Return the folder that a session began in; None where its transcript does not say it.
+
+    The shell of the model may stand elsewhere by now, as later lines and events say.
+    """
+    with Path(path).open("rb") as file:
+        for line, _ in islice(_lines(file, 0), _MOST_OPENING_LINES):
+            with suppress(ValueError, RecursionError):
+                entry = json.loads(line)
+                folder = entry.get("cwd") if isinstance(entry, dict) else None
+                if isinstance(folder, str) and folder:
+                    return folder
+    return None
 
 
 def _start(file: Any, offset: int) -> int:
