@@ -9,7 +9,7 @@ from engrain.agent.learning import consolidation_runs
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import get_active_fact, memory_not_found, read_all
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import parse_scope, parse_time
+from engrain.agent.wiring.arguments import mask_secrets, parse_label, parse_scope, parse_text, parse_time
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
@@ -24,6 +24,7 @@ from engrain.storage.selection import load_memories
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from engrain.agent.wiring.parts import Parts
     from engrain.learning.consolidation.extracted_facts import ExtractedFact, SavedFacts
     from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words
@@ -75,8 +76,8 @@ class Consolidation(View):
         from engrain.learning.consolidation import extracted_facts
 
         parts = self._parts()
-        now = self._parts().clock()
-        batch = [_parse_fact(fact, index, now) for index, fact in enumerate(_parse_list(facts))]
+        now = parts.clock()
+        batch = [_parse_fact(parts, fact, index, now) for index, fact in enumerate(_parse_list(facts))]
         search = consolidation_runs.search_of(parts)(self._caller, extracted_facts.list_questions(batch))
 
         def save(work: UnitOfWork) -> SavedFacts:
@@ -161,19 +162,19 @@ def _parse_list(facts: object) -> list[object]:
     return listed
 
 
-def _parse_fact(fact: object, index: int, now: datetime) -> ExtractedFact:
+def _parse_fact(parts: Parts, fact: object, index: int, now: datetime) -> ExtractedFact:
     """Return one fact of a batch.
 
     Raises:
         InvalidInput: with its index in the batch.
     """
     try:
-        return _parse_fields(fact, now)
+        return _parse_fields(parts, fact, now)
     except InvalidInput as error:
         raise InvalidInput(f"facts[{index}]: {error}; nothing was saved") from error
 
 
-def _parse_fields(fact: object, now: datetime) -> ExtractedFact:
+def _parse_fields(parts: Parts, fact: object, now: datetime) -> ExtractedFact:
     from engrain.learning.consolidation.extracted_facts import ExtractedFact
     from engrain.learning.consolidation.proposals import Statement
 
@@ -181,10 +182,11 @@ def _parse_fields(fact: object, now: datetime) -> ExtractedFact:
         raise InvalidInput(f"a fact must be an object, not {type(fact).__name__}")
     for name in fact:
         checks.choice(name, _FIELDS, name="field")
+    predicate = parse_label(parts, fact.get("predicate"), name="predicate")
     says = Statement(
-        subject=checks.name(fact.get("subject"), name="subject"),
-        predicate=checks.name(fact.get("predicate"), name="predicate"),
-        content=checks.content(fact.get("content")),
+        subject=parse_label(parts, fact.get("subject"), name="subject"),
+        predicate=predicate,
+        content=mask_secrets(parts, parse_text(parts, fact.get("content")), context=f"{predicate} is "),
         importance=checks.number(fact.get("importance", 5.0), name="importance", low=0, high=10),
         confidence=checks.number(fact.get("confidence", 1.0), name="confidence", low=0, high=1),
         permanence=checks.choice(fact.get("permanence", "standard"), DECAY_RATES, name="permanence"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import parse_limit
+from engrain.agent.wiring.arguments import mask_fields, parse_limit, stored_text
 from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.entities.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
@@ -61,12 +61,17 @@ class Entities(View):
             id=parts.ids(),
             tenant_id=self._caller.tenant_id,
             user_id=self._caller.user_id,
-            canonical_name=checks.name(name, name="name"),
             entity_type=_type(entity_type),
-            aliases=checks.names(aliases, name="alias"),
             created_at=act.at,
             updated_at=act.at,
-            metadata=_metadata(metadata),
+            **mask_fields(
+                parts,
+                {
+                    "canonical_name": checks.name(name, name="name"),
+                    "aliases": checks.names(aliases, name="alias"),
+                    "metadata": _metadata(metadata),
+                },
+            ),
         )
         return parts.store.write(act, registry.put_entity, entity)
 
@@ -95,14 +100,12 @@ class Entities(View):
             InvalidInput: the name is taken, the entity was merged, or a value is refused; nothing was written.
         """
         parts, known = self._parts(), checks.name(id_, name="id")
-        return parts.store.write(
-            new_act(parts, self._caller),
-            _change,
-            known,
-            canonical_name=checks.optional_name(name, name="name"),
-            aliases=None if aliases is None else checks.names(aliases, name="alias"),
-            metadata=None if metadata is None else _metadata(metadata),
-        )
+        changes = {
+            "canonical_name": checks.optional_name(name, name="name"),
+            "aliases": None if aliases is None else checks.names(aliases, name="alias"),
+            "metadata": None if metadata is None else _metadata(metadata),
+        }
+        return parts.store.write(new_act(parts, self._caller), _change, known, **mask_fields(parts, changes))
 
     def find(
         self,
@@ -148,7 +151,8 @@ class Entities(View):
         """
         from engrain.entities import resolution
 
-        parts, text = self._parts(), checks.name(name, name="name")
+        parts = self._parts()
+        text = stored_text(parts, checks.name(name, name="name"))
         known = resolution.parse_hints(hints)
         most = parse_limit(parts, limit)
         wanted = None if entity_type is None else _type(entity_type)
@@ -201,7 +205,8 @@ class Entities(View):
             NotFound: no entity has that id or name, and no fact is about it.
             InvalidInput: several have that name; the message has their ids.
         """
-        parts, named = self._parts(), checks.name(id_or_name, name="id_or_name")
+        parts = self._parts()
+        named = stored_text(parts, checks.name(id_or_name, name="id_or_name"))
         return parts.store.read(self._caller, _load_profile, named, parts.clock())
 
     def enrich(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import read_all, read_entities
 from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import mask_secrets, stored_text
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.agent.writes.episodes import parse_importance
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from engrain.verbs import words
 
 _Value = TypeVar("_Value")
+_Stored: TypeAlias = "partial[str]"
 _Wanted = TypeVar("_Wanted")
 _Added = TypeVar("_Added")
 _MOST_FACTS = 100_000  # of one entity
@@ -75,7 +79,8 @@ class Graph(View):
         Raises:
             InvalidInput: an empty name or text; nothing was written.
         """
-        wanted = [_parse_entity(entity) for entity in _several(entities, GraphEntity)]
+        stored = partial(mask_secrets, self._parts())
+        wanted = [_parse_entity(entity, stored) for entity in _several(entities, GraphEntity)]
         _count([text for entity in wanted for text in entity.observations])
         by_name = {entity.name: entity for entity in reversed(wanted)}
         return self._add(_create_entities, [by_name[name] for name in dict.fromkeys(entity.name for entity in wanted)])
@@ -86,7 +91,9 @@ class Graph(View):
         Raises:
             InvalidInput: an empty name or type; nothing was written.
         """
-        wanted = list(dict.fromkeys(_parse_relation(relation) for relation in _several(relations, GraphRelation)))
+        stored = partial(mask_secrets, self._parts())
+        parsed = (_parse_relation(relation, stored) for relation in _several(relations, GraphRelation))
+        wanted = list(dict.fromkeys(parsed))
         return self._add(_create_relations, wanted)
 
     def add_observations(self, observations: words.Observations) -> list[EntityObservations]:
@@ -96,7 +103,7 @@ class Graph(View):
             NotFound: no entity has one of the names; nothing was written.
             InvalidInput: an empty text; nothing was written.
         """
-        wanted = _parse_observations(observations)
+        wanted = _parse_observations(observations, partial(mask_secrets, self._parts()))
         _count([text for observed in wanted for text in observed.contents])
         return self._add(_add_observations, wanted)
 
@@ -106,14 +113,14 @@ class Graph(View):
         They leave the registry. Their facts leave every search and stay readable by their ids (`erase` removes them).
         Facts that only others see keep the name as their subject.
         """
-        return self._delete(_delete_entities, set(_texts(names, name="entity name")))
+        return self._delete(_delete_entities, set(_texts(names, self._stored, name="entity name", is_label=True)))
 
     def delete_observations(self, observations: words.Observations) -> int:
         """Forget observations of entities; give the number of facts that said them.
 
         They leave every search and stay readable by id.
         """
-        parsed = _parse_observations(observations)
+        parsed = _parse_observations(observations, self._stored)
         wanted = {(observed.entity_name, text) for observed in parsed for text in observed.contents}
         return self._delete(_delete_observations, wanted)
 
@@ -122,7 +129,7 @@ class Graph(View):
 
         They leave every search and stay readable by id.
         """
-        wanted = {_parse_relation(relation) for relation in _several(relations, GraphRelation)}
+        wanted = {_parse_relation(relation, self._stored) for relation in _several(relations, GraphRelation)}
         return self._delete(_delete_relations, wanted)
 
     def read(self) -> KnowledgeGraph:
@@ -139,8 +146,13 @@ class Graph(View):
 
     def open(self, names: words.NodeNames) -> KnowledgeGraph:
         """Read the entities of exactly these names, with their relations."""
-        wanted = set(_texts(names, name="name"))
+        wanted = set(_texts(names, self._stored, name="name", is_label=True))
         return self._read().where(lambda entity: entity.name in wanted)
+
+    @property
+    def _stored(self) -> _Stored:
+        """The function by which names and texts are looked up as they are stored."""
+        return partial(stored_text, self._parts())
 
     def _read(self) -> GraphView:
         parts = self._parts()
@@ -316,48 +328,51 @@ def _observation(parts: Parts, act: Act, entity: Entity, text: str) -> Fact:
 
 
 def _fact(parts: Parts, act: Act, predicate: str, content: str, *, subject: str, entity: Entity | None) -> Fact:
-    return new_fact(
+    """Return a fact of texts whose secrets were masked: with a digest in its predicate it may look as if it had one."""
+    fact = new_fact(
         parts,
         act,
         scope=act.caller.widest_scope if act.caller.user is None else act.caller.shared_scope,
         subject=subject,
-        predicate=checks.name(predicate, name="relation type"),
+        predicate="",
         entity_id=None if entity is None else entity.id,
-        content=checks.content(content),
+        content="",
         category=fact_category(predicate, content),
         importance=parse_importance(None, content),
         permanence="permanent",
     )
+    return replace(fact, predicate=checks.name(predicate, name="relation type"), content=checks.content(content))
 
 
-def _parse_entity(node: GraphEntity) -> GraphEntity:
+def _parse_entity(node: GraphEntity, stored: _Stored) -> GraphEntity:
     return GraphEntity(
-        name=checks.name(node.name, name="entity name"),
-        entity_type="" if node.entity_type == "" else checks.name(node.entity_type, name="entity type"),
-        observations=tuple(dict.fromkeys(_texts(node.observations, name="observation"))),
+        name=stored(checks.name(node.name, name="entity name"), is_label=True),
+        entity_type=""
+        if node.entity_type == ""
+        else stored(checks.name(node.entity_type, name="entity type"), is_label=True),
+        observations=tuple(dict.fromkeys(_texts(node.observations, stored, name="observation"))),
     )
 
 
-def _parse_relation(relation: GraphRelation) -> GraphRelation:
-    return GraphRelation(
-        source=checks.name(relation.source, name="source"),
-        relation_type=checks.name(relation.relation_type, name="relation type"),
-        target=checks.name(relation.target, name="target"),
-    )
+def _parse_relation(relation: GraphRelation, stored: _Stored) -> GraphRelation:
+    source = stored(checks.name(relation.source, name="source"), is_label=True)
+    relation_type = stored(checks.name(relation.relation_type, name="relation type"), is_label=True)
+    target = stored(checks.name(relation.target, name="target"), context=f"{source} {relation_type} ", is_label=True)
+    return GraphRelation(source=source, relation_type=relation_type, target=target)
 
 
-def _parse_observations(observations: object) -> list[EntityObservations]:
+def _parse_observations(observations: object, stored: _Stored) -> list[EntityObservations]:
     return [
         EntityObservations(
-            entity_name=checks.name(observed.entity_name, name="entity name"),
-            contents=tuple(_texts(observed.contents, name="observation")),
+            entity_name=stored(checks.name(observed.entity_name, name="entity name"), is_label=True),
+            contents=tuple(_texts(observed.contents, stored, name="observation")),
         )
         for observed in _several(observations, EntityObservations)
     ]
 
 
-def _texts(values: object, *, name: str) -> list[str]:
-    return [checks.content(text, name=name) for text in _several(values, str)]
+def _texts(values: object, stored: _Stored, *, name: str, is_label: bool = False) -> list[str]:
+    return [stored(checks.content(text, name=name), is_label=is_label) for text in _several(values, str)]
 
 
 def _several(values: object, kind: type[_Value]) -> list[_Value]:

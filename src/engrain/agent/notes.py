@@ -10,7 +10,7 @@ from engrain import metrics
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import find_preset, parse_limit, parse_text
+from engrain.agent.wiring.arguments import find_preset, parse_label, parse_limit, parse_text, stored_text
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.agent.writes.episodes import parse_importance
@@ -85,7 +85,7 @@ class Notes(View):
         """
         parts = self._parts()
         act = new_act(parts, self._caller)
-        draft = _draft(parts, act, _new_key(key), parse_text(parts, content))
+        draft = _draft(parts, act, _new_key(parts, key), parse_text(parts, content))
         try:
             stored = parts.store.write(act, _save, parts, draft)
         finally:
@@ -104,8 +104,8 @@ class Notes(View):
         Raises:
             InvalidInput: an empty key, or one that is too long.
         """
-        own_key = checks.name(key, name="key")
         parts, caller = self._parts(), self._caller
+        own_key = stored_text(parts, checks.name(key, name="key"))
 
         def read() -> Note | None:
             note = parts.store.read(caller, _find_active, own_key, parts.clock())
@@ -143,8 +143,8 @@ class Notes(View):
         Raises:
             InvalidInput: an empty key or id, or a limit outside 0-1000.
         """
-        key_or_id, most = checks.name(note, name="note"), checks.count(limit, name="limit")
-        parts = self._parts()
+        parts, most = self._parts(), checks.count(limit, name="limit")
+        key_or_id = stored_text(parts, checks.name(note, name="note"))
         return parts.store.read(self._caller, _load_related, key_or_id, most, parts.clock())
 
     def search(
@@ -327,9 +327,9 @@ def _archive(parts: Parts, act: Act, prefix: str, group: Sequence[Fact]) -> int:
     return count
 
 
-def _new_key(key: object) -> str:
+def _new_key(parts: Parts, key: object) -> str:
     """Check the key of a note that is to be saved."""
-    name = checks.name(key, name="key")
+    name = parse_label(parts, key, name="key")
     if is_free_text(name):
         raise InvalidInput(f"key {name!r} is the predicate of a text that stands for itself; choose another key")
     return name

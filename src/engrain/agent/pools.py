@@ -9,7 +9,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import find_memory, get_memory, memory_not_found
 from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import find_preset, parse_agent, parse_limit
+from engrain.agent.wiring.arguments import find_preset, mask_secrets, parse_agent, parse_limit
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
@@ -60,7 +60,7 @@ class Pools(View):
         named = checks.name(name, name="pool")
         joined = [parse_agent(member, name="member") for member in checks.names(members, name="member")]
         act = new_act(parts, self._caller)
-        return parts.store.write(act, pools.create_pool, named, joined, checks.metadata(metadata))
+        return parts.store.write(act, pools.create_pool, named, joined, mask_secrets(parts, checks.metadata(metadata)))
 
     def list(self) -> list[Pool]:
         """List the pools that this agent is in, by name."""

@@ -82,7 +82,7 @@ class Rules(View):
             NotFound: this agent sees no such rule.
             InvalidInput: it is no rule, or forgotten; nothing was counted.
         """
-        rule = self._mark(id_, "harmful", None if reason is None else checks.content(reason, name="reason"))
+        rule = self._mark(id_, "harmful", None if reason is None else parse_text(self._parts(), reason, name="reason"))
         self._parts().queue.announce()  # a warning waits for a vector of its own words
         return rule
 

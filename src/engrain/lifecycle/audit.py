@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit, Finding, FindingKind
+from engrain.domain.memories.secret_fields import find_in_memory
 from engrain.domain.records import Fact, Kind, Rule
 from engrain.domain.requests import Request
 from engrain.domain.text.names import name_key
-from engrain.domain.text.secrets import find_secrets
 from engrain.lifecycle import duplicates, finders
 from engrain.lifecycle.finders import AuditSnapshot
 from engrain.storage.entities.subjects import Subject, find_namesakes
@@ -100,7 +100,7 @@ def _read(
         is_complete = len(taken) == len(page)
         ids = [memory.id for memory in taken]
         for memory in taken:
-            if "secret" in wants and (matches := find_secrets(_text(memory))):
+            if "secret" in wants and (matches := find_in_memory(memory)):
                 secrets[memory.id] = matches
             sketches[memory.id] = duplicates.build_sketch(memory)
             memories[memory.id] = replace(memory, content=memory.content[:_MOST_CHARACTERS])
@@ -147,11 +147,6 @@ def _pages(snapshot: Snapshot, now: datetime, most: int) -> Iterator[list[Memory
             if len(page) < PAGE:
                 break
             before = page[-1].id
-
-
-def _text(memory: MemoryRecord) -> str:
-    """The content of a memory; of a fact with subject and predicate, a value alone does not tell that it is secret."""
-    return f"{memory.subject} {memory.predicate}: {memory.content}" if isinstance(memory, Fact) else memory.content
 
 
 def _bases(memories: Mapping[str, MemoryRecord], links: Sequence[Link]) -> list[str]:

@@ -11,6 +11,7 @@ from engrain.domain import checks
 from engrain.domain.memories.turn_columns import NewTurns, Turns, import_metadata, prepare_turns
 from engrain.domain.records import Episode, Fact, Record, Rule
 from engrain.domain.requests import Act
+from engrain.domain.text.secrets import apply_policy_to_value
 from engrain.errors import InvalidInput, UnreadableImport
 from engrain.portability.formats import (
     BrokenRecord,
@@ -230,7 +231,7 @@ def prepare_plain_turns(records: Sequence[object], act: Act, *, secrets: SecretP
             contents=columns["content"],
             event_times=columns["event_time"],
             source_ids=columns["source_id"],
-            metadata=import_metadata(metadata),
+            metadata=apply_policy_to_value(import_metadata(metadata), secrets),
         )
         return prepare_turns(turns, act, secrets=secrets)
     except InvalidInput:

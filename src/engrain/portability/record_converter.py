@@ -17,7 +17,8 @@ from engrain.domain.items import MOST_TTL_S, StoredItem, check_address, parse_fi
 from engrain.domain.logs import LogAddress, NewEntry
 from engrain.domain.memories import importance
 from engrain.domain.memories.notes import NOTE_DECAY_RATE
-from engrain.domain.memories.predicates import is_free_text
+from engrain.domain.memories.predicates import free_text_predicate, is_free_text
+from engrain.domain.memories.secret_fields import apply_policy_to_record
 from engrain.domain.memories.turn_columns import import_metadata
 from engrain.domain.records import (
     DECAY_RATES,
@@ -30,7 +31,7 @@ from engrain.domain.records import (
     Rule,
 )
 from engrain.domain.text.categories import fact_category
-from engrain.domain.text.secrets import apply_policy
+from engrain.domain.text.secrets import apply_policy, apply_policy_to_value
 from engrain.errors import InvalidInput
 from engrain.portability.exports import UNEXPORTED
 from engrain.portability.formats import (
@@ -102,11 +103,11 @@ class RecordConverter:
         _check_user(record, self.act.caller)
         match record:
             case ImportedTurn():
-                memory = self._episode(record)
+                memory = apply_policy_to_record(self._episode(record), self.secrets)
             case ImportedFact():
-                memory = self._resolve_slot(self._fact(record))
+                memory = self._resolve_slot(apply_policy_to_record(self._fact(record), self.secrets))
             case ImportedRule():
-                memory = self._rule(record)
+                memory = apply_policy_to_record(self._rule(record), self.secrets)
         if self.pending.get(memory.id, self.stored.get(memory.id, memory.content)) != memory.content:
             raise InvalidInput(f"the memory {memory.id} has other content; leave out the id to add this as another")
         self.pending[memory.id] = memory.content
@@ -174,7 +175,7 @@ class RecordConverter:
             InvalidInput: an invalid name, or the entity of another user.
         """
         _check_user(named, self.act.caller)
-        name, kind = checks.name(named.name, name="name"), known_type(named.type)
+        name, kind = apply_policy_to_value(checks.name(named.name, name="name"), self.secrets), known_type(named.type)
         known = self._find_entities(name)
         same = next((entity for entity in known if (entity.canonical_name, entity.entity_type) == (name, kind)), None)
         if same is not None:
@@ -195,7 +196,7 @@ class RecordConverter:
                 updated_at=created_at,
                 metadata=checks.metadata(named.metadata),
             )
-            registry.put_entity(self.work, entity)
+            registry.put_entity(self.work, apply_policy_to_record(entity, self.secrets))
             self.entities[named.name] = id_
             return True
         self.entities[named.name] = id_ if any(entity.id == id_ for entity in known) else (known[0].id if known else "")
@@ -279,6 +280,8 @@ class RecordConverter:
         caller, fields = self.act.caller, statement.fields
         subject = caller.agent if statement.subject is None else checks.name(statement.subject, name="subject")
         predicate, content = checks.name(statement.predicate, name="predicate"), self._text(statement.content)
+        if predicate == free_text_predicate(checks.content(statement.content)):
+            predicate = free_text_predicate(content)
         created_at = min(statement.stored_at or self._next_moment(), self.act.at)
         start, end = statement.valid_from, statement.valid_to
         if start is not None and end is not None and end < start:
@@ -351,7 +354,7 @@ class RecordConverter:
 
     def _entity_id(self, name: str) -> str | None:
         if name not in self.entities:
-            known = self._find_entities(checks.name(name, name="about"))
+            known = self._find_entities(apply_policy_to_value(checks.name(name, name="about"), self.secrets))
             self.entities[name] = known[0].id if known else ""
         return self.entities[name] or None
 

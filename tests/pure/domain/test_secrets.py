@@ -348,6 +348,9 @@ def test_no_text_grows_another_secret_by_masking(text):
         ({"arguments": '{"password": "s3cr3tPw99"}'}, {"arguments": '{"password": "********"}'}),
         ({"password": "see the vault", "limit": 4, "done": None}, None),
         ({"note": "the password is walnut-river-52"}, None),
+        ({"chat": "4111111111111111", "from": "4111111111111111@s.example"}, None),
+        ({"card": "4111111111111111"}, {"card": "********"}),
+        ({"note": "pay by 4111 1111 1111 1111"}, {"note": "pay by ********"}),
         ((), None),
     ],
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from engrain.agent.wiring.arguments import stored_text
 from engrain.agent.wiring.view import enter
 from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact
@@ -72,12 +73,14 @@ def get_active_fact(snapshot: Snapshot, id_: str) -> Fact:
 
 
 def with_namesakes(parts: Parts, caller: Caller, narrowed: Filter) -> Filter:
-    """Return a filter that finds its subjects under all their names."""
+    """Return a filter that finds its subjects under all their names, and its predicates as they are stored."""
     from engrain.storage.entities.subjects import expand_subjects
 
+    if narrowed.predicates:
+        narrowed = replace(narrowed, predicates=tuple(stored_text(parts, name) for name in narrowed.predicates))
     if not narrowed.subjects:
         return narrowed
-    names = parts.store.read(caller, expand_subjects, narrowed.subjects)
+    names = parts.store.read(caller, expand_subjects, [stored_text(parts, name) for name in narrowed.subjects])
     return replace(narrowed, subjects=names.keys, entity_ids=names.entity_ids)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engrain import metrics
 from engrain.domain import checks
@@ -20,28 +20,67 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller
     from engrain.retrieval.presets import Preset
 
+_Value = TypeVar("_Value")
 _MOMENT = timedelta(microseconds=1)
 
 
-def parse_text(parts: Parts, content: object) -> str:
+def parse_text(parts: Parts, content: object, *, name: str = "content") -> str:
     """Return a text that is to be stored, its secrets treated as the settings say.
 
     Raises:
         InvalidInput: it is empty, too long, or holds a secret that is refused.
     """
-    return mask_secrets(parts, checks.content(content))
+    return mask_secrets(parts, checks.content(content, name=name))
 
 
-def mask_secrets(parts: Parts, text: str) -> str:
-    """Return a text as it is to be stored, its secrets treated as the settings say.
+def parse_label(parts: Parts, value: object, *, name: str) -> str:
+    """Return a name that a person or a model words freely, such as a subject, as it is to be stored.
+
+    Raises:
+        InvalidInput: it is empty, too long, or holds a secret that is refused.
+    """
+    return mask_secrets(parts, checks.name(value, name=name), is_label=True)
+
+
+def stored_text(parts: Parts, text: str, *, context: str = "", is_label: bool = True) -> str:
+    """Return a name or text to look up as `mask_secrets` stores it; nothing is refused, as nothing is written."""
+    from engrain.domain.text.secrets import apply_policy
+
+    is_masked = parts.settings.privacy.secrets == "mask"
+    return apply_policy(text, "mask", context=context, is_label=is_label) if is_masked else text
+
+
+def mask_secrets(parts: Parts, value: _Value, *, context: str = "", is_label: bool = False) -> _Value:
+    """Return a text, or a value of JSON, as it is to be stored, its secrets treated as the settings say.
+
+    `context` stands before a text and says what it is; names are labels, in which `find_secrets` takes fewer numbers.
 
     Raises:
         InvalidInput: it holds a secret that is refused.
     """
-    from engrain.domain.text.secrets import apply_policy
+    from engrain.domain.text.secrets import apply_policy, apply_policy_to_value
 
-    stored = apply_policy(text, parts.settings.privacy.secrets)
-    if stored is not text:
+    policy = parts.settings.privacy.secrets
+    if isinstance(value, str):
+        return _counted(value, cast("_Value", apply_policy(value, policy, context=context, is_label=is_label)))
+    return _counted(value, cast("_Value", apply_policy_to_value(value, policy)))
+
+
+def mask_fields(parts: Parts, fields: Mapping[str, Any], *, predicate: str | None = None) -> dict[str, Any]:
+    """Return the fields of a memory or an entity as they are to be stored, their secrets treated as the settings say.
+
+    `predicate` is that of a fact, where it is not among them.
+
+    Raises:
+        InvalidInput: one holds a secret that is refused.
+    """
+    from engrain.domain.memories.secret_fields import apply_policy_to_fields
+
+    return _counted(dict(fields), apply_policy_to_fields(fields, parts.settings.privacy.secrets, predicate=predicate))
+
+
+def _counted(value: _Value, stored: _Value) -> _Value:
+    if stored is not value and stored != value:
         metrics.count("secrets_masked")
     return stored
 

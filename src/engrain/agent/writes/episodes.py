@@ -69,9 +69,9 @@ def new_episode(  # what a turn is made of
         else _parse_importance(importance),
         tokens=None if tokens is None else checks.count(tokens, name="tokens", high=MOST_TOKENS),
         model=None if model is None else checks.name(model, name="model"),
-        tool_calls=() if tool_calls is None else checks.json_values(tool_calls, name="tool_calls"),
+        tool_calls=() if tool_calls is None else mask_secrets(parts, checks.json_values(tool_calls, name="tool_calls")),
         tags=() if tags is None else checks.names(tags, name="tag"),
-        metadata={} if metadata is None else checks.host_metadata(metadata),
+        metadata={} if metadata is None else mask_secrets(parts, checks.host_metadata(metadata)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.agent.reads.lookups import find_memory, get_active_fact, memory_not_found
 from engrain.agent.wiring.acts import new_id
-from engrain.agent.wiring.arguments import parse_time
+from engrain.agent.wiring.arguments import mask_fields, parse_time
 from engrain.agent.writes import linking
 from engrain.domain.access.scopes import user_of
 from engrain.domain.memories.decay import without_fading
@@ -54,7 +54,7 @@ def new_fact(
         decay_rate=DECAY_RATES[permanence],
         created_at=act.at,
         last_confirmed_at=act.at,
-        **values,
+        **mask_fields(parts, values),
     )
 
 
@@ -66,7 +66,7 @@ def new_rule(parts: Parts, act: Act, *, idempotency_key: str | None = None, **va
         agent=act.caller.agent,
         created_at=act.at,
         last_confirmed_at=act.at,
-        **values,
+        **mask_fields(parts, values),
     )
 
 
@@ -332,6 +332,7 @@ def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
 @repeatable
 def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str, Any]) -> Fact:
     before = get_active_fact(work, id_)
+    changes = mask_fields(parts, changes, predicate=before.predicate)
     new = replace(before, **changes)
     work.backend.lock(work, (), [before, new])
     mentioned = linking.find_mentioned(work, parts, [new])

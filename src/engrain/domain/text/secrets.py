@@ -141,8 +141,12 @@ _LEAST_PASSWORD, _LEAST_NAMED_KEY = 6, 12
 _LEAST_VARIETY = 5
 
 
-def find_secrets(text: str) -> list[Secret]:
-    """Secrets of a text, in their order; of overlapping ones the first."""
+def find_secrets(text: str, *, is_label: bool = False) -> list[Secret]:
+    """Secrets of a text, in their order; of overlapping ones the first.
+
+    In a label, which is a name or a value of JSON, digits in a row are an id or a telephone number, and a card number
+    only where it says so.
+    """
     if not may_hold_secret(text):
         return []
     matches = [*_private_keys(text)]
@@ -152,6 +156,8 @@ def find_secrets(text: str) -> list[Secret]:
         for find, hints in _FINDERS.items():
             if not lowered.isascii() or any(hint in lowered for hint in hints):
                 matches += find(text, start, end)
+    if is_label and "card" not in text.lower():
+        matches = [one for one in matches if one.kind != "card_number" or not text[one.start : one.end].isdigit()]
     matches.sort(key=lambda secret: (secret.start, -secret.end, secret.kind))
     secrets: list[Secret] = []
     for secret in matches:
@@ -160,11 +166,12 @@ def find_secrets(text: str) -> list[Secret]:
     return secrets
 
 
-def apply_policy(text: str, policy: SecretPolicy, *, context: str = "") -> str:
+def apply_policy(text: str, policy: SecretPolicy, *, context: str = "", is_label: bool = False) -> str:
     """The text as it may be stored: with its secrets masked, as it is, or not at all.
 
     A password in a sentence ("the Wi-Fi password is ...") stays: somebody tells it to be remembered. Keys, tokens and
-    card numbers are masked there, too. `context` stands before the text and says what it is, such as "password=".
+    card numbers are masked there, too. `context` stands before the text and says what it is, such as "password=";
+    `is_label` is that of `find_secrets`.
 
     Raises:
         InvalidInput: the policy is to refuse, and there is a secret; the message has its kind alone.
@@ -172,7 +179,8 @@ def apply_policy(text: str, policy: SecretPolicy, *, context: str = "") -> str:
     whole = context + text if context else text
     if policy == "keep" or not may_hold_secret(whole):
         return text
-    found = [secret for secret in find_secrets(whole) if not _is_told(whole, secret) and secret.end > len(context)]
+    found = [secret for secret in find_secrets(whole, is_label=is_label) if not _is_told(whole, secret)]
+    found = [secret for secret in found if secret.end > len(context)]
     if not found:
         return text
     if policy == "refuse":
@@ -186,11 +194,13 @@ def apply_policy(text: str, policy: SecretPolicy, *, context: str = "") -> str:
 
 
 def apply_policy_to_value(value: Any, policy: SecretPolicy) -> Any:
-    """A value of JSON with `apply_policy` applied to all texts in it, keys included; a key says what its text is.
+    """A label, or a value of JSON with all labels in it, as it may be stored; a key says what its text is.
 
     Raises:
         InvalidInput: as `apply_policy`.
     """
+    if isinstance(value, str):
+        return apply_policy(value, policy, is_label=True)
     if policy == "keep" or not value or not may_hold_secret(json.dumps(value, ensure_ascii=False)):
         return value
     return _apply_in_json(value, policy, "")
@@ -199,11 +209,14 @@ def apply_policy_to_value(value: Any, policy: SecretPolicy) -> Any:
 def _apply_in_json(value: Any, policy: SecretPolicy, context: str) -> Any:
     match value:
         case str():
-            return apply_policy(value, policy, context=context)
+            return apply_policy(value, policy, context=context, is_label=True)
         case list() | tuple():
             return type(value)(_apply_in_json(item, policy, context) for item in value)
         case dict():
-            return {apply_policy(key, policy): _apply_in_json(item, policy, f"{key}=") for key, item in value.items()}
+            return {
+                apply_policy(key, policy, is_label=True): _apply_in_json(item, policy, f"{key}=")
+                for key, item in value.items()
+            }
         case _:
             return value
 
