@@ -65,12 +65,11 @@ STATEMENTS = st.fixed_dictionaries(
         **SHARED,
         "kind": st.just("fact"),
         "subject": st.sampled_from(["Ana", "Ben"]),
-        "predicate": st.sampled_from(["lives in", "likes", "observation 0123456789ab", "observation 0123456789AB"]),
+        "predicate": st.sampled_from(["lives in", "likes"]),
         "entity_id": st.sampled_from([None, None, KNOWN]),
         "validity": st.sampled_from(["active", "active", "active", "retracted"]),
         "valid_from": st.none() | MINUTES,
-        "category": st.sampled_from(["fact", "fact", "reflection"]),
-        "metadata": st.sampled_from([{}, {"status": "fading"}, {"trust": "tool"}]),
+        "metadata": st.sampled_from([{}, {"status": "fading"}]),
     }
 )
 GUIDANCE = st.fixed_dictionaries(

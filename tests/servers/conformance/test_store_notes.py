@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from engrain.domain.filters import matches
 from engrain.domain.records import Caller, Link
 from engrain.errors import InvalidInput
 from engrain.storage.write import arrivals
@@ -194,3 +195,19 @@ def test_of_many_who_summarise_the_same_one_does(store):
         done = [each for each in pool.map(summarise, range(8)) if each is not None]
     assert [each.id for each in store.recent(request(), 9)] == [each.id for each in done]
     assert len(done) == 1
+
+
+def test_what_is_under_a_key_is_the_same_in_sql_and_in_python(store):
+    ana = store.put_entity(act(), entity("Ana"))
+    subjects = [{}, {"subject": "Aide"}, {"subject": "the aide"}, {"subject": "Ana"}, {"entity_id": ana.id}]
+    keys = ["editor", "likes", "observation 0123456789ab", "observation 0123456789AB", "observation 0123456789abc"]
+    others = [{"category": "summary"}, {"category": "reflection"}, {"scope": "global"}]
+    others += [{"metadata": {"trust": level}} for level in ("tool", "assistant", "import", "unheard of")]
+    drawn = [{"key": key, **subject} for key in keys for subject in subjects]
+    drawn += [{"key": f"a:{place}", **other} for place, other in enumerate(others)]
+    facts = put(store, [note(content=str(place), **changes) for place, changes in enumerate(drawn)])
+    for agent in ("aide", "Aide", "ana"):
+        asked = request(notes_of=agent)
+        under_key = {each.id for each in facts if each.validity == "active" and matches(asked.filter, each, asked.now)}
+        assert {each.id for each in store.recent(asked, 99)} == under_key
+        assert under_key
