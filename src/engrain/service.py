@@ -82,11 +82,9 @@ class Memory(EventLog):
         from engrain.agent.wiring.assembly import assemble
         from engrain.agent.wiring.engines import Engines
         from engrain.config import load
-        from engrain.domain.memories.decay import DecayPolicy
 
         settings = settings or load()
         self._settings = settings
-        self._decay_policy = DecayPolicy(**settings.decay.to_dict())
         self._process = os.getpid()
         self._changing = threading.Lock()
         self._parts: Parts | None = assemble(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.backups import Extent
     from engrain.domain.maintenance.erasure import UserErasure
     from engrain.domain.maintenance.stats import AgentCounts, UserCounts
-    from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller, Episode
     from engrain.domain.requests import Act
@@ -45,8 +44,6 @@ _Counts = TypeVar("_Counts", "AgentCounts", "UserCounts")
 class Maintenance(ABC):
     """The verbs of a Memory that maintain it: decay, cleanup, consolidation, backups and the like."""
 
-    _decay_policy: DecayPolicy
-
     def decay(
         self,
         tenant: words.Tenant | None = None,
@@ -64,7 +61,7 @@ class Maintenance(ABC):
         from engrain.lifecycle.sweep import sweep
 
         try:
-            return sweep(self.parts.store, self._acts(tenant), self._decay_policy, dry_run=dry_run, progress=progress)
+            return sweep(self.parts.store, self._acts(tenant), self.parts.decay, dry_run=dry_run, progress=progress)
         finally:
             self.parts.note_cache.clear()
 

@@ -476,7 +476,7 @@ class Queries(View):
             limit=checks.count(limit, name="limit"),
             skip=checks.count(skip, name="skip", high=_MOST_SKIPPED),
             most_memories=parts.settings.audit.memories,
-            fading_below=parts.settings.decay.fading_below,
+            decay=parts.decay,
             unused_days=checks.number(unused_days, name="unused_days", low=0, high=36_500),
         )
         parts.references.flush()

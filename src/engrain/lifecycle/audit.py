@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit, Finding, FindingKind
+from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.memories.secret_fields import find_in_memory
 from engrain.domain.records import Fact, Kind, Rule
 from engrain.domain.requests import Request
@@ -56,7 +57,7 @@ class AuditOptions:
     limit: int = 100
     skip: int = 0
     most_memories: int = 20_000
-    fading_below: float = 0.2
+    decay: DecayPolicy = DecayPolicy()  # noqa: RUF009  # frozen
     unused_days: float = 30.0
 
 
@@ -122,7 +123,7 @@ def _read(
         links=links,
         gone=_gone(snapshot, _bases(memories, links), now) if "orphaned" in wants else {},
         entities=_entities(snapshot) if "orphaned" in wants else [],
-        fading_below=options.fading_below,
+        decay=options.decay,
         unused_days=options.unused_days,
     ), is_complete
 

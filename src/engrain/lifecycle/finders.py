@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.maintenance.findings import Finding
 from engrain.domain.memories import importance
-from engrain.domain.memories.decay import days_between, effective_confidence
+from engrain.domain.memories.decay import DecayPolicy, days_between, decayed_confidence
 from engrain.domain.records import Episode, Fact, Rule
 from engrain.domain.text.names import name_key
 from engrain.lifecycle import duplicates
@@ -50,7 +50,7 @@ class AuditSnapshot:
     links: Sequence[Link]  # that leave those memories
     gone: Mapping[str, MemoryRecord]  # what they came from or are linked to and is no longer live
     entities: Sequence[Entity]  # that nothing the agent sees is about or mentions
-    fading_below: float
+    decay: DecayPolicy
     unused_days: float
 
     @property
@@ -161,12 +161,10 @@ def find_stale(snapshot: AuditSnapshot) -> Iterator[Finding]:
             evidence = {"days_over": _days(memory.valid_to, snapshot.now)}
             yield _finding("stale", memory, says=says, evidence=evidence, verb="forget", severity="medium")
             continue
-        confidence = effective_confidence(
-            memory.confidence, memory.decay_rate, memory.last_confirmed_at, now=snapshot.now
-        )
-        if confidence < snapshot.fading_below:
+        confidence = decayed_confidence(memory, snapshot.decay, now=snapshot.now)
+        if confidence < snapshot.decay.fading_below:
             says = f"{memory.kind} has faded: nobody has confirmed it for long"
-            evidence = {"effective_confidence": round(confidence, 4), "below": snapshot.fading_below}
+            evidence = {"effective_confidence": round(confidence, 4), "below": snapshot.decay.fading_below}
             yield _finding("stale", memory, says=says, evidence=evidence, verb="confirm")
 
 

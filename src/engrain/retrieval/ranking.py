@@ -71,6 +71,7 @@ class RankingInput:
 
     now: datetime
     text: str
+    decay: decay.DecayPolicy = decay.DecayPolicy()  # noqa: RUF009  # frozen
     speakers: Sequence[str]
     spans: Sequence[Span]
     traits: NDArray[Any]
@@ -157,7 +158,7 @@ def recency(candidates: RankingInput) -> Gains:
 
 def confidence(candidates: RankingInput) -> Gains:
     """The effective confidence."""
-    return Gains(effective_confidence(candidates.traits, candidates.now))
+    return Gains(effective_confidence(candidates.traits, candidates.now, candidates.decay))
 
 
 def novelty(candidates: RankingInput) -> Gains:
@@ -354,7 +355,7 @@ def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None
 def age(candidates: RankingInput) -> Gains:
     """The loss of the whole score with the time since the last change, in steps; `raw` is the share that is left."""
     days = _count_days(candidates.traits["created_at"], candidates.now)
-    left = _AGE_MULTIPLIERS[np.searchsorted(_AGES, days, side="right")]
+    left = _age_multipliers(days)
     return Gains(left, candidates.scores * (left - 1.0))
 
 
@@ -399,11 +400,19 @@ def add_signals(
     return shares
 
 
-def effective_confidence(traits: NDArray[Any], now: datetime) -> NDArray[np.float64]:
-    """Compute the confidence that is left of each memory now, as `decay.effective_confidence` does."""
-    confirmed_at = traits["confirmed_at"]
-    days = np.maximum(_count_days(confirmed_at, now), 0.0)
-    return np.where(confirmed_at == NEVER, 0.0, traits["confidence"] * np.exp(-traits["decay_rate"] * days))
+def effective_confidence(traits: NDArray[Any], now: datetime, policy: decay.DecayPolicy) -> NDArray[np.float64]:
+    """Compute the confidence that is left of each memory now, as `decay.decayed_confidence` does."""
+    since, rates = traits["confirmed_at"], traits["decay_rate"]
+    if policy.anchor == "access":
+        since = np.maximum(since, traits["referenced_at"])
+    days = np.maximum(_count_days(since, now), 0.0)
+    left = np.exp(-rates * days) if policy.curve == "exponential" else np.where(rates > 0, _age_multipliers(days), 1.0)
+    return np.where(since == NEVER, 0.0, traits["confidence"] * left)
+
+
+def _age_multipliers(days: NDArray[np.float64]) -> NDArray[np.float64]:
+    multipliers: NDArray[np.float64] = _AGE_MULTIPLIERS[np.searchsorted(_AGES, days, side="right")]
+    return multipliers
 
 
 def _begins_group(keys: NDArray[Any]) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from engrain.domain.filters import Filter
+from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import lookup_terms, terms
 from engrain.domain.text.dialogue.questions import strip_idioms
@@ -17,6 +18,7 @@ from engrain.retrieval import (
     channels,
     evidence,
     fusion,
+    newest,
     ranking,
     repeats,
     speakers,
@@ -26,7 +28,7 @@ from engrain.retrieval.candidates import Candidates, add_up
 from engrain.retrieval.embeddings.query_embedding import NO_VECTORS
 from engrain.retrieval.presets import BY_CHANNEL
 from engrain.storage import dialects
-from engrain.storage.search import matching, namespaces, recency
+from engrain.storage.search import matching, namespaces
 from engrain.storage.search.candidates import NONE, join_docs
 from engrain.storage.search.traits import load_traits
 
@@ -63,7 +65,7 @@ class SearchQuery:
     `deep`: a reranker orders the best hits. `min_confidence` is the preset's where None. `min_similarity` applies to
     the score before its age counts, `category` to facts: one that leaves none is ignored. `neighbours`: the number of
     turns before and after an episode that come with it, one statement for each hit. `explains`: the answer lists what
-    did not become a hit.
+    did not become a hit. `decay`: how confidence decays.
     """
 
     text: str
@@ -75,6 +77,7 @@ class SearchQuery:
     category: str | None = None
     neighbours: int = 0
     explains: bool = False
+    decay: DecayPolicy = DecayPolicy()  # noqa: RUF009  # frozen
 
     @property
     def least_confidence(self) -> float:
@@ -353,9 +356,8 @@ def _rank(
         events = load_traits(snapshot, request, anchors.docs)["happened_at"].tolist()
         spans += [relative.around(dialects.moment(event)) for event in events]
 
-    ranking_input = partial(
-        ranking.RankingInput, now=request.now, text=query.text, speakers=known, spans=spans, traits=traits
-    )
+    asked = partial(ranking.RankingInput, now=request.now, text=query.text, decay=query.decay)
+    ranking_input = partial(asked, speakers=known, spans=spans, traits=traits)
     shares = ranking.add_signals(fused, preset.weights, ranking_input)
     return Candidates(preset.name, docs, shares, add_up(shares), traits)
 
@@ -447,7 +449,7 @@ def _refuse(request: Request, query: SearchQuery, candidates: Candidates) -> dic
     refused: dict[int, str] = {}
     least = query.least_confidence
     if least > 0 and candidates.traits is not None:
-        left = ranking.effective_confidence(candidates.traits, request.now)
+        left = ranking.effective_confidence(candidates.traits, request.now, query.decay)
         rows = np.flatnonzero(left < least).tolist()
         refused |= {row: f"min_confidence {least:g}: {left[row]:.3g}" for row in rows}
     if query.min_similarity > 0 and len(candidates.docs):
@@ -472,9 +474,16 @@ def _list_dropped(candidates: Candidates, reasons: Mapping[int, str]) -> tuple[D
 
 
 def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[Hit, ...]:
+    """The newest memories within the query's limits; nothing is similar to a query without words."""
+    if query.min_similarity > 0:
+        return ()
+    limits = query.limit, query.least_confidence, query.decay
+    preferred = request if query.category is None else request.with_category(query.category)
+    memories = newest.load_newest(snapshot, preferred, *limits)
+    if not memories and query.category is not None:
+        memories = newest.load_newest(snapshot, request, *limits)
     why = Explanation(preset=query.preset.name, contributions=())
-    newest = recency.load_newest(snapshot, request, query.limit)
-    return tuple(Hit(score=0.0, memory=memory, why=why) for memory in newest)
+    return tuple(Hit(score=0.0, memory=memory, why=why) for memory in memories)
 
 
 def _with_neighbours(snapshot: Snapshot, request: Request, hits: tuple[Hit, ...], count: int) -> tuple[Hit, ...]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Link
 from engrain.domain.text.secrets import find_secrets
 from engrain.lifecycle import finders
@@ -26,7 +27,7 @@ def looked(*memories, **changes):
         "links": [],
         "gone": {},
         "entities": [],
-        "fading_below": 0.2,
+        "decay": DecayPolicy(),
         "unused_days": 30,
     }
     return AuditSnapshot(**{**values, **changes})
@@ -138,12 +139,15 @@ def test_stale_is_what_is_over_or_hardly_believed():
     ]
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+@given(st.floats(0, 1), st.floats(0.01, 1), st.floats(0.01, 1))
 def test_a_higher_threshold_never_finds_less(confidence, one, other):
     memory = fact(confidence=confidence, last_confirmed_at=NOON)
     low, high = sorted([one, other])
-    found = {below: len(list(finders.find_stale(looked(memory, fading_below=below)))) for below in (low, high)}
-    assert found[low] <= found[high]
+    found = [
+        len(list(finders.find_stale(looked(memory, decay=DecayPolicy(fading_below=below, expired_below=0)))))
+        for below in (low, high)
+    ]
+    assert found[0] <= found[1]
 
 
 def test_orphans_have_lost_what_they_came_from():

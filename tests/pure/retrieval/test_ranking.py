@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.domain.memories.decay import ANCHORS, CURVES, DecayPolicy, decayed_confidence
 from engrain.domain.records import Explanation
 from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.retrieval import ranking
 from engrain.retrieval.candidates import Share, explain_rows
-from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals
+from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals, effective_confidence
 from engrain.retrieval.time_expressions import Span
-from tests.support.sample_records import NOON
+from tests.support.sample_records import NOON, fact
 from tests.support.sample_search import traits
 from tests.support.traits import as_table
 
@@ -385,3 +386,16 @@ def test_a_question_about_the_past_or_a_speaker_leaves_changes_where_they_are(te
 
 def test_judges_know_no_channel_of_the_lists():
     assert not ranking.SIGNALS.keys() & {"vector", "keyword", "entity", "newest", "important", "tfidf"}
+
+
+@given(TRAITS, st.sampled_from(CURVES), st.sampled_from(ANCHORS))
+def test_the_confidence_in_columns_is_that_of_a_memory(described, curve, anchor):
+    policy = DecayPolicy(curve=curve, anchor=anchor)
+    memory = fact(
+        confidence=described.confidence,
+        decay_rate=described.decay_rate,
+        last_confirmed_at=described.confirmed_at,
+        last_referenced_at=described.referenced_at,
+    )
+    [left] = effective_confidence(as_table({1: described}), NOON, policy)
+    assert left == pytest.approx(decayed_confidence(memory, policy, now=NOON), abs=1e-9)

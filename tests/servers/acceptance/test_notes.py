@@ -265,6 +265,15 @@ def test_a_category_narrows_a_search_unless_it_would_leave_none(agent):
     assert set(agent.notes.search("tram", category="task").notes) == {secret, other}
 
 
+@pytest.mark.req("C10", "C12")
+def test_a_search_without_words_keeps_to_its_limits(agent):
+    secret = agent.notes.save("api-key", "the secret token of the tram")
+    others = [agent.notes.save(f"commute{place}", "the tram is late") for place in range(9)]
+    assert agent.notes.search("", category="credential", limit=3).notes == (secret,)
+    assert agent.notes.search("", category="task", limit=3).notes == tuple(reversed(others))[:3]
+    assert agent.notes.search("", min_similarity=0.1).notes == ()
+
+
 @pytest.mark.req("C11", "C12")
 def test_a_deep_search_asks_the_re_ranker_and_falls_back(tmp_path, agent):
     agent.notes.save("a", "tram")

@@ -101,6 +101,32 @@ def test_by_access_a_fact_that_is_used_does_not_expire(clock):
         assert (ana.get(used.id).state, ana.get(unused.id).state) == ("active", "expired")
 
 
+@pytest.mark.req("C08", "Y11")
+@pytest.mark.parametrize("decay", [{"curve": "steps"}, {"anchor": "access"}, {}], ids=["steps", "access", "default"])
+def test_searches_and_audits_judge_by_the_decay_that_the_sweep_follows(clock, decay):
+    with Memory.open(":memory:", embedder="none", clock=clock, settings={"decay": decay}) as memory:
+        ana = memory.agent("ana")
+        tea = ana.remember("tea", subject="Ana", predicate="drinks", permanence="ephemeral")
+        clock.wait(45)
+        ana.get(tea.id)
+        clock.wait(6)
+        is_left = decay != {}
+        assert memory.decay(dry_run=True).facts.expired == (not is_left)
+        assert len(ana.recall("tea", min_confidence=0.5)) == is_left
+        assert len(ana.recall("tea", preset="recall")) == is_left
+        assert len(ana.recall("!!", min_confidence=0.5)) == is_left
+        assert [each.kind for each in ana.audit(kinds=["stale"]).findings] == ([] if is_left else ["stale"])
+
+
+def test_a_query_without_words_keeps_to_its_least_confidence(ana):
+    sure = ana.remember("sure", subject="Ana", predicate="p0")
+    for place in range(40):
+        ana.remember("low", subject="Ana", predicate=f"q{place}", confidence=0.1)
+    found = ana.recall("!!", limit=3, preset="hybrid", min_confidence=0.9)
+    assert [hit.memory.id for hit in found] == [sure.id]
+    assert len(ana.recall("!!", limit=3, preset="hybrid")) == 3
+
+
 def test_thresholds_that_leave_nothing_to_fade_do_not_open():
     with pytest.raises(InvalidInput, match=r"decay.expired_below must be less than decay.fading_below"):
         Memory.open(":memory:", embedder="none", settings={"decay": {"fading_below": 0.05, "expired_below": 0.2}})

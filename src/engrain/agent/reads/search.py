@@ -74,7 +74,12 @@ def search_and_read(
     if "recency" in question.preset.weights:
         parts.references.flush(request.caller.tenant_id)
     return search.search(
-        parts.store, request, question, lambda: _question_vectors(parts, request.caller), check=check, read=read
+        parts.store,
+        request,
+        replace(question, decay=parts.decay),
+        lambda: _question_vectors(parts, request.caller),
+        check=check,
+        read=read,
     )
 
 

@@ -14,6 +14,7 @@ from engrain.agent.wiring.usage import KeyUses, References
 from engrain.agent.wiring.workers import Workers
 from engrain.config.tree import HybridWeights, ScoreWeights
 from engrain.context.recipes import build_recipes
+from engrain.domain.memories.decay import DecayPolicy
 from engrain.retrieval import reranking
 from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
@@ -33,8 +34,9 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
     """Wire the parts of one Memory.
 
     Raises:
-        InvalidInput: a preset, weight or recipe of the settings is none, or a re-ranker is none.
+        InvalidInput: a preset, weight, recipe or threshold of the settings is none, or a re-ranker is none.
     """
+    decay = DecayPolicy(**settings.decay.to_dict())
     workers = Workers(max_parallel=settings.llm.max_parallel)
     embedder = wrap_embedder(chosen.embedder)
     usable, without_vectors = check_compatibility(store, embedder)
@@ -42,6 +44,7 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
         store=store,
         queue=EmbeddingQueue(store, usable),
         settings=settings,
+        decay=decay,
         clock=clock,
         ids=ids,
         embedder=with_cache(usable, settings),

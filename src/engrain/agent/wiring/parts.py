@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.workers import Workers
     from engrain.config.tree import Settings
     from engrain.context.recipes import Recipe
+    from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
     from engrain.domain.records import Degraded
     from engrain.engines.llms.usage_meter import MeteredLLM
@@ -30,6 +31,7 @@ class Parts:
     store: SqlStore
     queue: EmbeddingQueue
     settings: Settings
+    decay: DecayPolicy
     clock: Clock
     ids: Ids
     embedder: Embedder | None
