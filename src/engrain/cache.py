@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from collections import OrderedDict
+from itertools import takewhile
 from typing import TYPE_CHECKING, Generic, TypeVar
-
-from cachetools import TTLCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,59 +28,72 @@ class LruCache(Generic[_Value]):
         self, max_entries: int, *, ttl_s: float = DEFAULT_TTL_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Start empty; `clock` gives seconds that never run backwards."""
-        self._lock = threading.RLock()  # cachetools leaves locking to its callers
-        self._entries: TTLCache[str, _Value] = TTLCache(max_entries, ttl_s, timer=clock)
+        self._max_entries, self._ttl_s, self._clock = max_entries, ttl_s, clock
+        self._lock = threading.RLock()
+        self._entries: OrderedDict[str, _Value] = OrderedDict()  # the least recently used first
+        self._ends: OrderedDict[str, float] = OrderedDict()  # when each is too old, the oldest first
 
     def get(self, key: str) -> _Value | None:
         """The value, from now on the most recently used; None where there is none or it is too old."""
         with self._lock:
-            self._entries.expire()
-            return self._entries.get(key)
+            if self._ends.get(key, -math.inf) <= self._clock():
+                self._pop(key)
+                return None
+            self._entries.move_to_end(key)
+            return self._entries[key]
 
     def set(self, key: str, value: _Value, *, prefix: str = "", most: int | None = None) -> None:
         """Store a value; at capacity the least recently used one is dropped.
 
-        Where others are here too, names of a `prefix` beyond `most` drop the oldest of their own.
+        Where others are here too, names of a `prefix` beyond `most` drop the least recently used of their own.
         """
         with self._lock:
-            if most is not None and key not in self._entries and len(self._entries) >= self._entries.maxsize:
-                own = [name for name in self._entries if name.startswith(prefix)]
-                if most <= len(own) < len(self._entries):
-                    self._entries.pop(own[0], None)
-            self._entries[key] = value
+            self.prune()
+            if key not in self._entries and len(self._entries) >= self._max_entries:
+                own = [] if most is None else [name for name in self._entries if name.startswith(prefix)]
+                self._pop(own[0] if most is not None and len(own) >= most else next(iter(self._entries)))
+            self._entries[key], self._ends[key] = value, self._clock() + self._ttl_s
+            self._entries.move_to_end(key)
+            self._ends.move_to_end(key)
 
     def delete(self, key: str) -> bool:
         """Remove a value; True if it was there and not too old."""
         with self._lock:
-            is_present = key in self._entries
-            self._entries.pop(key, None)
-            return is_present
+            self.prune()
+            return self._pop(key)
 
     def invalidate_prefix(self, prefix: str) -> int:
         """Remove the values whose name begins with `prefix`; returns their number."""
         with self._lock:
-            matching = [key for key in self._entries if key.startswith(prefix)]
-            for key in matching:
-                self._entries.pop(key, None)  # may have grown too old since
-            return len(matching)
+            self.prune()
+            return sum(self._pop(name) for name in [*self._entries] if name.startswith(prefix))
 
     def count_prefix(self, prefix: str) -> int:
         """Number of values that are not too old and whose name begins with `prefix`."""
         with self._lock:
-            self._entries.expire()
-            return sum(key.startswith(prefix) for key in self._entries)
+            self.prune()
+            return sum(name.startswith(prefix) for name in self._entries)
 
     def clear(self) -> None:
         """Remove all values."""
         with self._lock:
             self._entries.clear()
+            self._ends.clear()
 
     def prune(self) -> int:
         """Remove the values that are too old; returns their number."""
         with self._lock:
-            return len(list(self._entries.expire()))
+            now = self._clock()
+            old = list(takewhile(lambda name: self._ends[name] <= now, self._ends))
+            return sum(map(self._pop, old))
 
     def __len__(self) -> int:
         """Number of values that are not too old."""
         with self._lock:
+            self.prune()
             return len(self._entries)
+
+    def _pop(self, key: str) -> bool:
+        """Remove a value; True if it was there."""
+        self._entries.pop(key, None)
+        return self._ends.pop(key, None) is not None

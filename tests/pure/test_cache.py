@@ -164,3 +164,13 @@ def test_threads_never_see_more_than_there_is_room_for_nor_another_keys_value():
 
     run_together(work, range(4))
     assert wrong == []
+
+
+def test_a_prefix_beyond_its_share_loses_what_it_used_least(passing):
+    cache = LruCache(4, ttl_s=10, clock=passing.clock)
+    fill(cache, ["a1", "a2", "a3", "b1"])
+    assert cache.get("a1") == "A1"
+    cache.set("a4", "A4", prefix="a", most=2)
+    assert present_keys(cache, ["a1", "a2", "a3", "a4", "b1"]) == "a1a3a4b1"
+    cache.set("b2", "B2", prefix="b", most=2)  # has less than its share: the least used of all goes
+    assert present_keys(cache, ["a1", "a3", "a4", "b1", "b2"]) == "a3a4b1b2"
