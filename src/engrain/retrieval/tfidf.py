@@ -67,18 +67,32 @@ class IdfCorpus:
         """The sparse vector of a text: term frequency x idf by term."""
         return {term: share * self.idf(term) for term, share in term_frequencies(tokens).items()}
 
+    def dense_vector(self, tokens: Sequence[str], vocabulary: Sequence[str]) -> list[float]:
+        """The vector of a text as a number for each term of a vocabulary, in its order; other terms are left out."""
+        weights = self.vector(tokens)
+        return [weights.get(term, 0.0) for term in vocabulary]
+
 
 def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """The cosine of two sparse vectors; 0 where one of them is zero."""
-    shared = math.fsum(value * other[term] for term, value in one.items() if term in other)
-    return _over_lengths(shared, one.values(), other.values())
+    """The cosine of two sparse vectors, in [-1, 1]; 0 where one of them is zero."""
+    shared = [term for term in one if term in other]
+    units = [dict(zip(vector, _normalize(vector.values()), strict=True)) for vector in (one, other)]
+    return _clamp(math.fsum(units[0][term] * units[1][term] for term in shared))
 
 
 def dense_cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of two dense vectors of one vocabulary; 0 where one of them is zero."""
-    return _over_lengths(math.fsum(a * b for a, b in zip(one, other, strict=True)), one, other)
+    """The cosine of two dense vectors of one vocabulary, in [-1, 1]; 0 where one of them is zero."""
+    return _clamp(math.fsum(a * b for a, b in zip(_normalize(one), _normalize(other), strict=True)))
 
 
-def _over_lengths(dot: float, one: Iterable[float], other: Iterable[float]) -> float:
-    lengths = math.hypot(*one) * math.hypot(*other)
-    return dot / lengths if lengths else 0.0
+def _normalize(vector: Iterable[float]) -> list[float]:
+    """Scale a vector to length 1, by its largest number first: squares of others are too large, or vanish."""
+    values = list(vector)
+    largest = max(map(abs, values), default=0.0)
+    scaled = [value / largest for value in values] if largest else values
+    length = math.hypot(*scaled)
+    return [value / length for value in scaled] if length else scaled
+
+
+def _clamp(cosine: float) -> float:
+    return max(-1.0, min(1.0, cosine))

@@ -86,10 +86,30 @@ def test_sparse_and_dense_vectors_are_alike_to_the_same_degree_within_one(one, o
     terms = sorted({*one, *other})
     dense = [[each.get(term, 0.0) for term in terms] for each in (one, other)]
     assert cosine(one, other) == pytest.approx(dense_cosine(*dense), abs=1e-9)
-    assert -1 - 1e-9 <= cosine(one, other) <= 1 + 1e-9
+    assert -1 <= cosine(one, other) <= 1
+    assert -1 <= dense_cosine(*dense) <= 1
     assert cosine(one, other) == pytest.approx(cosine(other, one), abs=1e-12)
 
 
 def test_the_cosine_by_hand():
     assert cosine({"a": 3.0, "b": 4.0}, {"a": 4.0, "c": 3.0}) == pytest.approx(12 / 25)
     assert dense_cosine([3.0, 4.0, 0.0], [4.0, 0.0, 3.0]) == pytest.approx(12 / 25)
+
+
+@pytest.mark.req("C07")
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 0.1, 1e200, 1.7e308])
+def test_a_vector_of_any_length_is_like_itself(size):
+    assert cosine(dict.fromkeys("abc", size), dict.fromkeys("abc", size)) == pytest.approx(1.0)
+    assert 1 - 1e-9 <= dense_cosine([size] * 3, [size] * 3) <= 1
+    assert dense_cosine([size] * 3, [-size] * 3) >= -1
+
+
+@pytest.mark.req("C06")
+@given(TEXTS, TOKENS, TOKENS)
+def test_a_dense_vector_has_a_number_for_each_term_of_the_vocabulary(texts, one, other):
+    corpus = IdfCorpus(texts)
+    vocabulary = sorted({*corpus.vocabulary, *one, *other})
+    dense = [corpus.dense_vector(tokens, vocabulary) for tokens in (one, other)]
+    assert dense[0] == [corpus.vector(one).get(term, 0.0) for term in vocabulary]
+    assert dense_cosine(*dense) == pytest.approx(cosine(corpus.vector(one), corpus.vector(other)), abs=1e-9)
+    assert corpus.dense_vector(one, ["no such term"]) == [0.0]
