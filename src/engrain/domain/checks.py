@@ -60,6 +60,16 @@ def contents(values: Sequence[str]) -> list[str]:
     return list(map(content, values))
 
 
+def several_texts(texts: Sequence[str | None]) -> None:
+    """Refuse one text where several are asked for: its letters would be taken for them.
+
+    Raises:
+        InvalidInput: one text.
+    """
+    if isinstance(texts, str):
+        raise InvalidInput(f"texts must be a list of texts, not one of {len(texts):,} characters; give [text]")
+
+
 def query(value: object, *, name: str = "query") -> str:
     """Cleaned text of a search, possibly empty."""
     if not isinstance(value, str):

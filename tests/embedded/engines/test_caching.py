@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engrain import Memory, metrics
 from engrain.engines.embedders.cache import MAX_ENTRIES, TTL_S, CachingEmbedder
-from engrain.errors import EngineUnavailable
+from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.storage import open_store
 from tests.support.engines import FaultyEmbedder, HashEmbedder
 from tests.support.models import FakeTime
@@ -197,3 +197,11 @@ class TestWired:
             for _ in range(3):
                 assert memory.agent("ana").recall("Who likes apples?").degraded == ()
         assert sum(role == "query" for _, role in engine.calls) == 1
+
+
+def test_one_text_is_not_taken_for_its_letters(engine):
+    with Memory(open_store(":memory:"), embedder=engine) as memory:
+        for embedder in (memory.embedder, memory.parts.configured_embedder):
+            with pytest.raises(InvalidInput, match="a list of texts, not one of 3 characters"):
+                embedder.embed("abc", role="document")
+    assert engine.calls == []

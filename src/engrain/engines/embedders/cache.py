@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.cache import LruCache
+from engrain.domain import checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,9 +48,14 @@ class CachingEmbedder:
         return self._embedder.dims
 
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:
-        """As the port says; texts that are not cached go to the embedder in one call, each once."""
+        """As the port says; texts that are not cached go to the embedder in one call, each once.
+
+        Raises:
+            InvalidInput: one text in place of several.
+        """
         import numpy as np
 
+        checks.several_texts(texts)
         dims = self.dims
         keys = [self._key(text, role, dims) for text in texts]
         cached = {key: row for key in dict.fromkeys(keys) if (row := self._rows.get(key)) is not None}

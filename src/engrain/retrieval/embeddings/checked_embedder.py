@@ -68,7 +68,12 @@ class CheckedEmbedder:
         return dims
 
     def embed(self, texts: Sequence[str | None], *, role: EmbedRole) -> NDArray[np.float32]:
-        """Rows of length 1 (or 0, of a text in which the engine finds nothing)."""
+        """Rows of length 1 (or 0, of a text in which the engine finds nothing).
+
+        Raises:
+            InvalidInput: one text in place of several.
+        """
+        checks.several_texts(texts)
         if not texts:
             return np.empty((0, self.dims), np.float32)
         try:
