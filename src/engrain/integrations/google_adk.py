@@ -114,20 +114,20 @@ def _observe(agent: Agent, events: Iterable[Event], metadata: Mapping[str, objec
 def _remember(agent: Agent, memories: Iterable[MemoryEntry], metadata: dict[str, Any]) -> None:
     for memory in memories:
         own = {name: value for name, value in ((_ID, memory.id), (_AUTHOR, memory.author)) if value}
-        told = {"metadata": {**metadata, **memory.custom_metadata, **own}, "valid_from": memory.timestamp}
-        store_text(_remember_one, _text(memory.content), agent=agent, id_=memory.id, told=told)
+        about = {"metadata": {**metadata, **memory.custom_metadata, **own}, "valid_from": memory.timestamp}
+        store_text(_remember_one, _text(memory.content), agent=agent, id_=memory.id, about=about)
 
 
-def _remember_one(text: str, *, agent: Agent, id_: str | None, told: Mapping[str, Any]) -> None:
+def _remember_one(text: str, *, agent: Agent, id_: str | None, about: Mapping[str, Any]) -> None:
     """Store a memory as a fact, or correct the one that its id names; one that was forgotten stays so."""
     if not id_:
-        agent.remember(text, **told)
+        agent.remember(text, **about)
         return
     known = agent.get(_find(agent, id_), count_references=False)
     if known is None:
-        fact = agent.remember(text, **told)
+        fact = agent.remember(text, **about)
     elif isinstance(known, Fact) and known.validity == "active" and known.content != text.strip():
-        fact = agent.correct(known.id, text, **told)
+        fact = agent.correct(known.id, text, **about)
     else:
         return
     agent.store.put(id_, {"fact": fact.id}, namespace=[_IDS])

@@ -120,11 +120,11 @@ class EngrainStore(BaseStore):
             return []
         return self._take(op.limit, after, **asked, refresh=op.refresh_ttl)[0]
 
-    def _take(self, count: int, after: str | None, **asked: Any) -> tuple[list[StoredItem], str | None]:
+    def _take(self, count: int, after: str | None, **options: Any) -> tuple[list[StoredItem], str | None]:
         """Take so many items from a cursor on, and return them with the cursor of the next ones."""
         found: list[StoredItem] = []
         while len(found) < count:
-            page = self._store.search(**asked, limit=min(count - len(found), _PAGE), after=after)
+            page = self._store.search(**options, limit=min(count - len(found), _PAGE), after=after)
             found += page
             after = page.next
             if after is None:

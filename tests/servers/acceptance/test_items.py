@@ -171,7 +171,7 @@ def test_lists_go_by_the_last_write_in_pages_that_are_stable(store):
     with pytest.raises(InvalidInput):
         store.search("a query", after=store.search(limit=1).next)
     forged = pagination.encode("store.search of a query", ("-1", ""))
-    with pytest.raises(InvalidInput, match="place of the cursor is -1"):
+    with pytest.raises(InvalidInput, match="rank of the cursor is -1"):
         store.search("a query", after=forged)
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _HIGHEST_VERSION = 2**53 - 1
 _LIST, _RANKING, _NAMESPACES = "store.search", "store.search of a query", "store.namespaces"
-_MOST_PLACES = 10**9
+_HIGHEST_RANK = 10**9
 _CHANGE = frozenset("namespace key value index ttl_s expected_version keep_history".split())
 
 
@@ -171,7 +171,7 @@ class ItemStore(View):
             )
             page = pagination.cut(_LIST, found, most, lambda row: (row.item.updated_at, row.id))
             return Page(items=tuple(self._give(page.items, now, refresh=refreshes)), next=page.next)
-        start = _decode_place(after)
+        start = _decode_rank(after)
         end = start + most
         ranked = item_index.rank(parts, self._caller, chosen, text, conditions=conditions, now=now)
         if len(ranked) <= end:
@@ -263,15 +263,15 @@ class ItemStore(View):
         return self._namespace if namespace is None else parse_namespace(namespace)
 
 
-def _decode_place(cursor: str | None) -> int:
-    """Return the place in a ranking that a cursor stands for, 0 without one.
+def _decode_rank(cursor: str | None) -> int:
+    """Return the rank that a cursor stands for, 0 without one.
 
     Raises:
         InvalidInput: it is no cursor of a search with a query.
     """
     position = pagination.decode(_RANKING, cursor)
-    place = position[0] if position is not None else "0"
-    return checks.count(int(place) if place.isdecimal() else -1, name="place of the cursor", high=_MOST_PLACES)
+    rank = position[0] if position is not None else "0"
+    return checks.count(int(rank) if rank.isdecimal() else -1, name="rank of the cursor", high=_HIGHEST_RANK)
 
 
 def _check_change(change: Mapping[str, Any]) -> dict[str, Any]:
