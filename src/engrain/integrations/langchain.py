@@ -59,6 +59,10 @@ class EngrainRetriever(BaseRetriever):
         found = self._connection.agent.recall(query, limit=self.k if k is None else k, **self.filters)
         return [_document(hit) for hit in found]
 
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any, k: int | None = None) -> list[Document]:
+        find = self._get_relevant_documents
+        return await self._connection.call(find, query, run_manager=run_manager.get_sync(), k=k)
+
 
 class EngrainChatMessageHistory(BaseChatMessageHistory):
     """Stores the messages of a session, for `RunnableWithMessageHistory`; they come back equal.

@@ -49,6 +49,9 @@ def check_documents(memory):
     told = found.page_content, found.metadata["kind"], found.metadata["subject"]
     assert told == ("Ana lives in: Porto", "fact", "Ana")
     assert found.metadata["time"] == "2019-05-01T00:00:00+00:00"
+    turns = EngrainRetriever(memory=memory, agent="retriever", filters={"kinds": ["episode"]})
+    assert len(turns.invoke("house", k=1)) == len(asyncio.run(turns.ainvoke("house", k=1))) == 1
+    assert len(asyncio.run(turns.ainvoke("house"))) > 1
     assert memory.agent("retriever").get(found.id).content == "Porto"
     memory.agent("retriever", user="bo").observe("Bo lives in Faro.")
     of_users = [EngrainRetriever(memory=memory, agent="retriever", user=user).invoke("Faro") for user in ("bo", "ana")]

@@ -123,6 +123,7 @@ class TestOneMemory:
         assert texts(search(client, "Lisbon Porto moved")) == ["I moved to Porto"]
         client.delete(id_)
         told = [(each["event"], each["old_memory"], each["new_memory"]) for each in client.history(id_)]
+        assert [each["metadata"] for each in client.history(id_)] == [{"n": 1}, {"n": 1}, {"n": 2}, {"n": 2}]
         porto = "I moved to Porto"
         assert told == [
             *(("ADD", None, LISBON), ("UPDATE", LISBON, porto), ("UPDATE", porto, porto)),

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
+from engrain.domain.filters import is_hidden
 from engrain.domain.records import ROLES, Role
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.mem0.filters import IDS, OURS, OWNERS, Json, Owner
@@ -160,7 +161,8 @@ def to_document(memory: Episode, *, score: float | None = None) -> Json:
     ids = ids_of(memory)
     ours = memory.metadata.get(OURS)
     first = {"root": memory.id, "created_at": memory.created_at.isoformat(), **(ours if isinstance(ours, dict) else {})}
-    own = {name: value for name, value in memory.metadata.items() if name != OURS}
+    hidden_names = {OURS, "hidden"} if is_hidden(memory) else {OURS}
+    own = {name: value for name, value in memory.metadata.items() if name not in hidden_names}
     document = {
         "id": str(first["root"]),
         "memory": memory.content,
