@@ -6,9 +6,13 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from engrain import Memory
 from tests.support.engrain import EngrainServer, keyed_server
@@ -65,10 +69,24 @@ def server(tmp_path_factory):
         yield server
 
 
+def self_signed():
+    """A certificate for localhost that signs itself, after its key."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name.from_rfc4514_string("CN=localhost")
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    written = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return written + builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
 def test_its_tests_pass(package, server, tmp_path):
     of_ana = {"role": "writer", "agent": "butler", "user": "ana"}
     with keyed_server(tmp_path / "keyed.db", ana=of_ana) as (keyed, keys):
+        (tmp_path / "certificate.pem").write_bytes(self_signed())
         urls = {"ENGRAIN_URL": server.address, "ENGRAIN_KEYED_URL": keyed.address, "ENGRAIN_KEY": keys["ana"]}
+        urls["ENGRAIN_CERTIFICATE"] = str(tmp_path / "certificate.pem")
         shown = run("node", "--test", "--test-reporter=tap", "test/client.test.js", folder=package, **urls)
     counts = dict(re.findall(r"^# (\w+) (\d+)$", shown, re.MULTILINE))
     assert (counts["fail"], counts["skipped"], counts["cancelled"]) == ("0", "0", "0")

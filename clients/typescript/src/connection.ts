@@ -6,7 +6,7 @@ import { DatabaseUnreachable, EngrainError, ERRORS, InvalidInput, OutcomeUnknown
 export interface CallOptions {
   /** Ends the call when it is aborted; the reason is thrown. */
   signal?: AbortSignal;
-  /** The milliseconds of the call with all its retries; those of the client if left out. */
+  /** The milliseconds of the call with all its retries; those of the client, or an hour for a slow verb, if left out. */
   timeoutMs?: number;
 }
 
@@ -20,6 +20,10 @@ export interface Download {
 export interface Page<Item> {
   items: Item[];
   next: string | null;
+  /** The times that were given in words, as they were understood. */
+  times?: Record<string, string>;
+  /** On the last page of events: the time before which they were removed. */
+  removed_before?: string;
 }
 
 /** A list: awaited, it is its first page; iterated, all items of all pages. Nothing is sent before. */
@@ -35,6 +39,16 @@ export class Paged<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item>
     rejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Result | Failure> {
     return this.#load(undefined).then(fulfilled, rejected);
+  }
+
+  catch<Failure = never>(
+    rejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Page<Item> | Failure> {
+    return this.then(null, rejected);
+  }
+
+  finally(settled?: (() => void) | null): Promise<Page<Item>> {
+    return this.#load(undefined).finally(settled);
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Item> {
@@ -85,17 +99,36 @@ interface Failure {
   error: EngrainError;
   wasDone: boolean;
   retryAfterS: number;
+  /** Whether each further attempt would fail alike. */
+  isFinal: boolean;
+}
+
+interface Patience {
+  deadline: number;
+  /** The least milliseconds of one attempt, which may end after the deadline. */
+  leastMs: number;
 }
 
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 const SLOW_MS = 3_600_000;
+const MOST_MS = 86_400_000;
 /** Problems after which nothing was done: whatever the request was, it may be sent again. */
 const UNDONE = new Set(["busy", "rate_limited", "request_timeout", "database_busy"]);
 /** Problems that pass, after which a write may or may not be there. */
 const PASSING = new Set(["database_unreachable", "outcome_unknown", "memory_closed"]);
+/** The problem of an address under which no server of engrain is. */
+const NO_ROUTE = "no_such_route";
+/** The errors of problems that the library has not, or whose memory is the server's: this client is open. */
+const OTHER_ERRORS: Record<string, typeof EngrainError> = {
+  [NO_ROUTE]: DatabaseUnreachable,
+  memory_closed: DatabaseUnreachable,
+  busy: RateLimited,
+};
 /** Failures of a connection that was never made. */
 const UNSENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+/** Failures of a connection that can never be made: of a certificate, or of a port that fetch refuses. Nothing is sent. */
+const REFUSED = /CERT|^UNABLE_TO_|^CRL_|^ERR_TLS_|WRONG_VERSION_NUMBER|^HOSTNAME_MISMATCH$|^INVALID_CA$|^bad port$/;
 
 /** HTTP client of one server. */
 export class Connection {
@@ -109,7 +142,7 @@ export class Connection {
       throw new InvalidInput("invalid_input", "key is no access key: it is printable ASCII without blanks");
     }
     this.#headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
-    this.#timeoutMs = timeoutMs;
+    this.#timeoutMs = checkTimeout(timeoutMs);
   }
 
   /** Send a request until it is answered, as far as it may be repeated and time is left; give the good answer. */
@@ -119,17 +152,19 @@ export class Connection {
     read: (response: Response) => Promise<Result>,
   ): Promise<Result> {
     const { operation } = request;
-    const deadline = Date.now() + (options.timeoutMs ?? this.#timeoutMs);
+    const hasOwnTime = options.timeoutMs !== undefined;
+    const deadline = Date.now() + (hasOwnTime ? checkTimeout(options.timeoutMs) : this.#timeoutMs);
+    const leastMs = operation.isSlow && !hasOwnTime ? SLOW_MS : 1;
     let pauseMs = FIRST_PAUSE_MS;
     let wasDone = false;
     for (;;) {
-      const outcome = await this.#attempt(request, options.signal, deadline, read);
+      const outcome = await this.#attempt(request, options.signal, { deadline, leastMs }, read);
       if ("result" in outcome) {
         return outcome.result;
       }
       wasDone = operation.changes && (wasDone || outcome.wasDone);
       const waitMs = Math.max(outcome.retryAfterS * 1_000, pauseMs * (0.5 + Math.random() / 2));
-      if ((wasDone && !operation.isRepeatable) || Date.now() + waitMs >= deadline) {
+      if (outcome.isFinal || (wasDone && !operation.isRepeatable) || Date.now() + waitMs >= deadline) {
         throw wasDone ? unknownOutcome(request, outcome.error) : outcome.error;
       }
       await pause(waitMs, options.signal);
@@ -140,12 +175,12 @@ export class Connection {
   async #attempt<Result>(
     request: Request,
     signal: AbortSignal | undefined,
-    deadline: number,
+    { deadline, leastMs }: Patience,
     read: (response: Response) => Promise<Result>,
   ): Promise<{ result: Result } | Failure> {
     signal?.throwIfAborted();
-    const leftMs = Math.max(deadline - Date.now(), 1);
-    const timer = AbortSignal.timeout(request.operation.isSlow ? Math.max(leftMs, SLOW_MS) : leftMs);
+    const leftMs = Math.max(deadline - Date.now(), leastMs);
+    const timer = AbortSignal.timeout(leftMs);
     try {
       const response = await fetch(this.#base + request.path, {
         method: request.operation.method,
@@ -166,12 +201,11 @@ export class Connection {
 
   #lost(cause: unknown, what: string): Failure {
     const code = codeOf(cause);
-    const message = `the server at ${this.#base} ${what} (${code}); look whether it runs`;
-    return {
-      error: new DatabaseUnreachable("database_unreachable", message, { cause }),
-      wasDone: !UNSENT.has(code),
-      retryAfterS: 0,
-    };
+    const isFinal = REFUSED.test(code);
+    const next = isFinal ? "its certificate or port is refused here" : "look whether it runs";
+    const message = `the server at ${this.#base} ${what} (${code}); ${next}`;
+    const error = new DatabaseUnreachable("database_unreachable", message, { cause });
+    return { error, wasDone: !isFinal && !UNSENT.has(code), retryAfterS: 0, isFinal };
   }
 
   /** A problem that passes, as a failure; any other is thrown. */
@@ -183,11 +217,14 @@ export class Connection {
       if (response.status < 500) {
         throw error;
       }
-      return { error, wasDone: true, retryAfterS };
+      return { error, wasDone: true, retryAfterS, isFinal: false };
+    }
+    if (problem.code === NO_ROUTE) {
+      problem.detail = `${problem.detail}; look whether ${this.#base} is the address of the server`;
     }
     const error = problemError(problem, response.status, retryAfterS);
     if (UNDONE.has(problem.code) || PASSING.has(problem.code)) {
-      return { error, wasDone: PASSING.has(problem.code), retryAfterS };
+      return { error, wasDone: PASSING.has(problem.code), retryAfterS, isFinal: false };
     }
     throw error;
   }
@@ -235,6 +272,15 @@ export function freshKey(): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
+/** Whole milliseconds, at most a day. */
+function checkTimeout(value: unknown): number {
+  if (typeof value !== "number" || !(value > 0 && value <= MOST_MS)) {
+    const message = `timeoutMs is ${String(value)}; give the milliseconds of a call, more than 0 and at most ${MOST_MS}`;
+    throw new InvalidInput("invalid_input", message);
+  }
+  return Math.ceil(value);
+}
+
 /** The address of a server without a slash at its end. */
 function parseAddress(url: string): string {
   const refuse = (why: string): never => {
@@ -269,8 +315,7 @@ function problemError(
   retryAfterS: number,
 ): EngrainError {
   const code = problem.code ?? "engrain_error";
-  // The memory that is closed is the server's, and this client is open.
-  const known = code === "memory_closed" ? DatabaseUnreachable : code === "busy" ? RateLimited : ERRORS[code];
+  const known = OTHER_ERRORS[code] ?? ERRORS[code];
   const kind = known ?? (status < 500 ? InvalidInput : EngrainError);
   const requestId = problem.request_id;
   const about = { status, retryAfterS, ...(requestId === undefined ? {} : { requestId }) };
@@ -285,8 +330,9 @@ function unknownOutcome(request: Request, cause: EngrainError): OutcomeUnknown {
 }
 
 function codeOf(error: unknown): string {
-  const cause = (error as { cause?: { code?: unknown } } | undefined)?.cause;
-  return typeof cause?.code === "string" ? cause.code : error instanceof Error ? error.name : String(error);
+  const cause = (error as { cause?: { code?: unknown; message?: unknown } } | undefined)?.cause;
+  const known = [cause?.code, cause?.message].find((text) => typeof text === "string" && text !== "");
+  return typeof known === "string" ? known : error instanceof Error ? error.name : String(error);
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -11,16 +11,16 @@ export { Paged } from "./connection.js";
 export type { CallOptions, Download, Page } from "./connection.js";
 export * from "./errors.js";
 
-/** For whom the calls of a client are; what is left out the key or the server says. */
+/** For whom the calls of a client are; what is left out, or null, the key or the server says. */
 export interface Identity {
   /** The agent: one named assistant. */
-  agent?: string;
-  /** The end user that the agent acts for. */
-  user?: string;
+  agent?: string | null;
+  /** The end user that the agent acts for; null is none. */
+  user?: string | null;
   /** The conversation that is going on. */
-  session?: string;
+  session?: string | null;
   /** The id that events and logs have of each request. */
-  requestId?: string;
+  requestId?: string | null;
 }
 
 /** Options of a client. */
@@ -35,6 +35,8 @@ export interface EngrainOptions extends Identity {
 
 type Arguments = Record<string, unknown>;
 
+const IDENTITY = new Set(["agent", "user", "session", "requestId"]);
+
 /** A memory on a server, as one agent sees it. */
 export interface Engrain extends Verbs {}
 
@@ -46,6 +48,7 @@ export class Engrain {
     const { url, key, timeoutMs = 60_000, ...identity } = options;
     this.#connection = connection ?? new Connection(url, key, timeoutMs);
     this.#identity = identity;
+    checkIdentity(identity);
     identityHeaders(identity); // or the first call would be the one that is refused
     const groups: Record<string, Record<string, unknown>> = {};
     for (const operation of OPERATIONS) {
@@ -55,8 +58,13 @@ export class Engrain {
     Object.assign(this, groups);
   }
 
-  /** The same memory as another agent sees it, or for another user or session; cheap, make one for each request. */
-  agent(name: string | undefined, identity: Omit<Identity, "agent"> = {}): Engrain {
+  /**
+   * The same memory as another agent sees it, or for another user or session; cheap, make one for each request.
+   *
+   * What `identity` leaves out stays as it was, and null takes it away; a name of undefined is the agent that it was.
+   */
+  agent(name: string | null | undefined, identity: Omit<Identity, "agent"> = {}): Engrain {
+    checkIdentity(identity);
     const agent = name === undefined ? {} : { agent: name };
     return new Engrain({ url: "", ...this.#identity, ...agent, ...identity }, this.#connection);
   }
@@ -99,6 +107,19 @@ export class Engrain {
   }
 }
 
+/** Refuse what is no name: a user that is undefined would be the memory of somebody else. */
+function checkIdentity(identity: object): void {
+  for (const [name, value] of Object.entries(identity)) {
+    if (!IDENTITY.has(name)) {
+      throw new InvalidInput("invalid_input", `${name} is nothing that a client takes; give agent, user, session or requestId`);
+    }
+    if (value !== null && typeof value !== "string") {
+      const message = `${name} is no text (${typeof value}); give a name, null for none, or leave it out`;
+      throw new InvalidInput("invalid_input", message);
+    }
+  }
+}
+
 function identityHeaders(identity: Identity): Record<string, string> {
   const named = {
     "Engrain-Agent": identity.agent,
@@ -106,7 +127,7 @@ function identityHeaders(identity: Identity): Record<string, string> {
     "Engrain-Session": identity.session,
     "X-Request-ID": identity.requestId,
   };
-  const given = Object.entries(named).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const given = Object.entries(named).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   return Object.fromEntries(given.map(([name, value]) => [name, headerValue(name, value)]));
 }
 
@@ -118,7 +139,7 @@ function buildRequest(operation: Operation, identity: Record<string, string>, ar
   for (const name of operation.query) {
     const value = take(rest, name);
     for (const item of Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]) {
-      query.append(name, String(item));
+      query.append(name, item instanceof Date ? timeText(name, item) : String(item));
     }
   }
   const key = operation.takesKey ? (take(rest, "idempotency_key") ?? freshKey()) : undefined;
@@ -145,9 +166,32 @@ function requestBody(operation: Operation, headers: Record<string, string>, rest
   }
   if (operation.hasBody) {
     headers["Content-Type"] = "application/json";
-    return JSON.stringify(rest);
+    return jsonText(rest);
   }
   return undefined;
+}
+
+/** The JSON of a body; a number or time that JSON has not is refused, or it would silently be null. */
+function jsonText(fields: Arguments): string {
+  let field = "";
+  return JSON.stringify(fields, function check(this: unknown, name: string, value: unknown): unknown {
+    field = this === fields ? name : field;
+    const given = name === "" ? value : (this as Arguments)[name];
+    if (given instanceof Date) {
+      return timeText(field, given);
+    }
+    if (typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value))) {
+      throw new InvalidInput("invalid_input", `${field} has the number ${value}, which JSON cannot carry`);
+    }
+    return value;
+  });
+}
+
+function timeText(name: string, time: Date): string {
+  if (Number.isNaN(time.getTime())) {
+    throw new InvalidInput("invalid_input", `${name} is an invalid Date; give a time`);
+  }
+  return time.toISOString();
 }
 
 async function readAnswer(operation: Operation, response: Response): Promise<unknown> {
@@ -179,5 +223,9 @@ function pathPart(name: string, value: unknown): string {
   if (/^\.+$/.test(value)) {
     throw new InvalidInput("invalid_input", `${name} ${value} is no id`);
   }
-  return encodeURIComponent(value);
+  try {
+    return encodeURIComponent(value);
+  } catch {
+    throw new InvalidInput("invalid_input", `${name} ${JSON.stringify(value)} has half of a character, so it is no id`);
+  }
 }

@@ -1,8 +1,10 @@
 // Against the server at ENGRAIN_URL, which asks for no key, and the one at ENGRAIN_KEYED_URL, which asks for ENGRAIN_KEY.
+// ENGRAIN_CERTIFICATE is a file with a certificate that nobody has signed, and its key.
 import assert from "node:assert/strict";
 import { openAsBlob } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -75,6 +77,19 @@ describe("verbs", () => {
     assert.equal((await ana.caller()).user, "Müller & Söhne");
   });
 
+  test("a user that is there and no name is refused; null is none, and what is left out stays", async () => {
+    const ana = memory.agent("identities", { user: "ana", session: "s" });
+    for (const nobody of [undefined, 42, {}]) {
+      assert.throws(() => ana.agent("identities", { user: nobody }), (error) => error instanceof InvalidInput && /^user is no text/.test(error.message));
+      assert.throws(() => new Engrain({ url, session: nobody }), /session is no text/);
+    }
+    assert.throws(() => ana.agent(42), /agent is no text/);
+    assert.throws(() => ana.agent("identities", { tenant: "other" }), /tenant is nothing that a client takes/);
+    assert.equal((await ana.agent("identities", { user: null }).caller()).user, null);
+    const { user, session } = await ana.agent(undefined, { session: null }).caller();
+    assert.deepEqual([user, session], ["ana", null]);
+  });
+
   test("groups, fields, lists and empty answers", async () => {
     const agent = memory.agent("groups");
     await agent.notes.save({ key: "k", content: "text" });
@@ -100,6 +115,10 @@ describe("verbs", () => {
     const contents = [];
     for await (const turn of agent.episodes({ session: "pages", limit: 3 })) contents.push(turn.content);
     assert.deepEqual(contents, Array.from({ length: 7 }, (_, number) => `turn ${6 - number}`));
+    assert.equal(await agent.episodes({ after: "x" }).catch((error) => error.code), "invalid_input");
+    let isSettled = false;
+    assert.equal((await agent.episodes({ limit: 1 }).finally(() => { isSettled = true; })).items.length, 1);
+    assert.ok(isSettled);
   });
 
   test("files", async () => {
@@ -130,6 +149,13 @@ describe("errors", () => {
     await assert.rejects(memory.observe({ content: "x", contents: "y" }), /did you mean content/);
     await assert.rejects(memory.get({ id: NOBODY, at: "x" }), /has no argument at/);
     await assert.rejects(memory.confirm({ id: ".." }), InvalidInput);
+    await assert.rejects(memory.get({ id: "a\ud800" }), (error) => error instanceof InvalidInput && /^id /.test(error.message));
+    for (const wrong of [NaN, Infinity, 5n]) {
+      await assert.rejects(memory.remember({ content: "x", importance: wrong }), /importance has the number/);
+      await assert.rejects(memory.observe({ content: "x", metadata: { deep: [wrong] } }), /metadata has the number/);
+    }
+    await assert.rejects(memory.observe({ content: "x", event_time: new Date("never") }), /event_time is an invalid Date/);
+    await assert.rejects(memory.facts({ valid_at: new Date("never") }).then(), /valid_at is an invalid Date/);
     await assert.rejects(Promise.resolve(memory.facts({ after: "x" })), InvalidInput);
   });
 
@@ -151,6 +177,26 @@ describe("errors", () => {
     assert.throws(() => memory.agent("a\nb"), InvalidInput);
   });
 
+  test("a Date is a time, in a body and in a query", async () => {
+    const agent = memory.agent("dates");
+    const fact = await agent.remember({ content: "Faro", subject: "Ana", predicate: "lived in", valid_from: new Date("2020-01-01T00:00:00Z"), valid_to: new Date("2021-01-01T00:00:00Z") });
+    assert.match(fact.valid_from, /^2020-01-01T00:00:00/);
+    const found = async (day) => (await agent.facts({ subject: "Ana", valid_at: new Date(day) })).items.length;
+    assert.deepEqual([await found("2020-06-01"), await found("2022-06-01")], [1, 0]);
+  });
+
+  test("an address under which no server is", async () => {
+    const wrong = new Engrain({ url: `${url}/api` });
+    for (const read of [wrong.get({ id: NOBODY }), wrong.store.get({ namespace: ["a"], key: "k" }), wrong.latestReflection(), wrong.caller()]) {
+      await assert.rejects(read, (error) => {
+        assert.ok(error instanceof DatabaseUnreachable, error.name);
+        assert.deepEqual([error.code, error.status], ["no_such_route", 404]);
+        assert.match(error.message, /look whether .*\/api is the address/);
+        return true;
+      });
+    }
+  });
+
   test("another program at the address", async () => {
     await standIn([{ status: 200, headers: {}, body: "hello" }, { status: 302, headers: { location: "/" }, body: "" }], async (at) => {
       await assert.rejects(new Engrain({ url: at }).caller(), /answered no JSON/);
@@ -166,6 +212,17 @@ describe("retries", () => {
       assert.deepEqual([seen.length, new Set(seen.map((one) => one.key)).size], [3, 1]);
       const stored = await memory.agent("lost").episodes({ session: "lost" });
       assert.deepEqual(stored.items.map((one) => one.id), [turn.id]);
+    });
+  });
+
+  test("a write that is once when it is done twice is sent again", async () => {
+    const agent = memory.agent("twice", { session: "twice" });
+    const { id } = await agent.observe({ content: "twice" });
+    await standIn(["lose", "pass", "lose", "pass"], async (at, seen) => {
+      const again = new Engrain({ url: at, agent: "twice", session: "twice" });
+      assert.equal((await again.forget({ id })).id, id);
+      assert.equal(await again.working.writeScratchpad({ text: "notes" }), "notes");
+      assert.equal(seen.length, 4);
     });
   });
 
@@ -205,6 +262,24 @@ describe("retries", () => {
     await assert.rejects(new Engrain({ url: port, timeoutMs: 200 }).observe({ content: "x" }), DatabaseUnreachable);
   });
 
+  test("what can never be sent is said at once: a certificate that is not trusted, a port that fetch refuses", async () => {
+    const certificate = await readFile(process.env.ENGRAIN_CERTIFICATE);
+    const secure = createSecureServer({ key: certificate, cert: certificate }, (_, response) => response.end("{}"));
+    await new Promise((resolve) => secure.listen(0, "127.0.0.1", resolve));
+    try {
+      for (const at of [`https://localhost:${secure.address().port}`, "http://127.0.0.1:6000"]) {
+        const begun = Date.now();
+        await assert.rejects(new Engrain({ url: at }).forget({ id: NOBODY }), (error) => {
+          assert.ok(error instanceof DatabaseUnreachable, `${error.name}: ${error.message}`);
+          return /certificate or port is refused/.test(error.message);
+        });
+        assert.ok(Date.now() - begun < 20_000, "the call had 60 s");
+      }
+    } finally {
+      secure.close();
+    }
+  });
+
   test("a call ends when it is aborted, while it waits for an answer and for a retry", async () => {
     await standIn(["hang"], async (at, seen) => {
       const stop = new AbortController();
@@ -228,5 +303,16 @@ describe("retries", () => {
       const late = new Engrain({ url: at }).observe({ content: "late" }, { timeoutMs: 100 });
       await assert.rejects(late, (error) => error instanceof OutcomeUnknown && /repeat it with/.test(error.message));
     });
+    await standIn(["hang"], async (at) => {
+      const slow = new Engrain({ url: at }).consolidate({}, { timeoutMs: 100.5 });
+      await assert.rejects(slow, (error) => error instanceof OutcomeUnknown && /within 101 ms/.test(error.message));
+    });
+  });
+
+  test("a time limit that is none is refused", async () => {
+    for (const wrong of [0, -5, NaN, Infinity, 2 ** 40, "5", null]) {
+      assert.throws(() => new Engrain({ url, timeoutMs: wrong }), /^InvalidInput: timeoutMs is/);
+      await assert.rejects(memory.stats({}, { timeoutMs: wrong }), /^InvalidInput: timeoutMs is/);
+    }
   });
 });
