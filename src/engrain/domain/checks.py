@@ -188,12 +188,12 @@ def required_names(value: object, *, name: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def locate(place: str) -> Iterator[None]:
-    """Let what is refused inside name the place that it has among several, such as ids[1]."""
+def locate(label: str) -> Iterator[None]:
+    """Let what is refused inside be labelled as one of several, such as ids[1]."""
     try:
         yield
     except InvalidInput as error:
-        raise InvalidInput(f"{place}: {error}") from error
+        raise InvalidInput(f"{label}: {error}") from error
 
 
 def choice(value: object, known: Iterable[_Choice], *, name: str) -> _Choice:
