@@ -9,7 +9,7 @@ import { NoticeBar, NoticeContext } from "./notices";
 import type { Notice } from "./notices";
 import { Problem } from "./parts";
 import { address, usePlace } from "./router";
-import { explainError, openSession, redeemOneTimeKey, SessionContext, storedKey, storeKey, useSession } from "./session";
+import { explainError, forgetSession, NOBODY, openSession, redeemOneTimeKey, SessionContext, storedIdentity, storedKey, storeSession, useSession } from "./session";
 import type { Identity, Role, Session } from "./session";
 import { AdminView } from "./views/admin";
 import { ContextView } from "./views/context";
@@ -44,21 +44,21 @@ export function App(): VNode {
   const [session, setSession] = useState<Session | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [asksForKey, setAsksForKey] = useState(false);
-  const [identity, setIdentity] = useState<Identity>({ agent: undefined, user: undefined });
+  const [identity, setIdentity] = useState<Identity>(NOBODY);
   const key = useRef<string | undefined>(undefined);
 
   const signIn = useCallback(async (secret: string | undefined, acting: Identity): Promise<boolean> => {
     try {
       const opened = await openSession(secret, acting);
       key.current = secret;
-      storeKey(secret);
+      storeSession(secret, acting);
       setSession(opened);
       setIdentity(acting);
       setProblem(null);
       setAsksForKey(false);
       return true;
     } catch (error) {
-      if (error instanceof Unauthenticated) storeKey(undefined);
+      if (error instanceof Unauthenticated) forgetSession();
       if (error instanceof Unauthenticated || secret !== undefined) setAsksForKey(true);
       setProblem(error instanceof Unauthenticated && secret === undefined ? null : explainError(error));
       return false;
@@ -73,18 +73,18 @@ export function App(): VNode {
         setAsksForKey(true);
         return;
       }
-      await signIn(storedKey(), identity);
+      await signIn(storedKey(), storedIdentity());
     };
     void begin();
   }, []);
   const signOut = (): void => {
-    storeKey(undefined);
+    forgetSession();
     location.hash = "";
     location.reload();
   };
 
   if (session === null) {
-    return asksForKey ? <SignIn problem={problem} signIn={(secret) => signIn(secret, identity)} /> : <main class="wait">{problem ? <Problem text={problem} /> : <p role="status">Opening the memory …</p>}</main>;
+    return asksForKey ? <SignIn problem={problem} signIn={(secret) => signIn(secret, NOBODY)} /> : <main class="wait">{problem ? <Problem text={problem} /> : <p role="status">Opening the memory …</p>}</main>;
   }
   return (
     <SessionContext.Provider value={session}>
@@ -127,7 +127,7 @@ function Frame({ children }: { children: ComponentChildren }): VNode {
   useEffect(() => {
     document.title = `${title} – engrain`;
     main.current?.scrollTo(0, 0);
-  }, [title, place.id]);
+  }, [title, place.turn]);
   const Shown = place.view === "memory" ? MemoryView : view?.show;
   return (
     <div class="frame">
@@ -144,7 +144,7 @@ function Frame({ children }: { children: ComponentChildren }): VNode {
       <main ref={main} tabIndex={-1}>
         {shown.notice !== null && <NoticeBar key={shown.turn} notice={shown.notice} close={() => notify(null)} />}
         <NoticeContext.Provider value={notify}>
-        <Fence key={`${place.view}/${place.id ?? ""}`}>{Shown === undefined ? <p>There is no view of this name. <a href={address("search")}>Search</a></p> : <Shown place={place} />}</Fence>
+        <Fence key={place.turn}>{Shown === undefined ? <p>There is no view of this name. <a href={address("search")}>Search</a></p> : <Shown place={place} />}</Fence>
         </NoticeContext.Provider>
       </main>
     </div>

@@ -9,6 +9,11 @@ export interface Place {
   args: URLSearchParams;
 }
 
+/** A place that was opened; `turn` counts them, so that the same view opened again is a new one. */
+export interface OpenedPlace extends Place {
+  turn: number;
+}
+
 export function parsePlace(hash: string): Place {
   const [, path = "", query = ""] = /^#?\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   const [view = "", id] = path.split("/", 2);
@@ -39,11 +44,11 @@ export function replaceArgs(args: Record<string, string | undefined>): void {
   history.replaceState(null, "", address(view, id, args));
 }
 
-export function usePlace(): Place {
-  const [place, setPlace] = useState(() => parsePlace(location.hash));
+export function usePlace(): OpenedPlace {
+  const [place, setPlace] = useState(() => ({ ...parsePlace(location.hash), turn: 0 }));
   const shown = useRef(location.hash);
   useEffect(() => {
-    const follow = (): void => setPlace(parsePlace(location.hash));
+    const follow = (): void => setPlace(({ turn }) => ({ ...parsePlace(location.hash), turn: turn + 1 }));
     addEventListener("hashchange", follow);
     if (location.hash !== shown.current) follow(); // it changed before anybody listened
     return () => removeEventListener("hashchange", follow);

@@ -5,7 +5,7 @@ import { useContext } from "preact/hooks";
 import { Engrain, EngrainError, Unauthenticated } from "engrain";
 import type { AdmittedCaller } from "engrain";
 
-const KEY = "engrain.key";
+const [KEY, IDENTITY] = ["engrain.key", "engrain.identity"];
 const LEVELS = ["reader", "writer", "admin"] as const;
 export type Role = (typeof LEVELS)[number];
 
@@ -25,6 +25,8 @@ export interface Identity {
   agent: string | undefined;
   user: string | undefined;
 }
+
+export const NOBODY: Identity = { agent: undefined, user: undefined };
 
 export const SessionContext = createContext<Session | null>(null);
 
@@ -60,9 +62,20 @@ export function storedKey(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined;
 }
 
-export function storeKey(key: string | undefined): void {
-  if (key === undefined) sessionStorage.removeItem(KEY);
-  else sessionStorage.setItem(KEY, key);
+/** Whom this tab acts for. */
+export function storedIdentity(): Identity {
+  return { ...NOBODY, ...JSON.parse(sessionStorage.getItem(IDENTITY) ?? "{}") };
+}
+
+export function storeSession(key: string | undefined, identity: Identity): void {
+  forgetSession();
+  if (key !== undefined) sessionStorage.setItem(KEY, key);
+  sessionStorage.setItem(IDENTITY, JSON.stringify(identity));
+}
+
+export function forgetSession(): void {
+  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(IDENTITY);
 }
 
 /** Exchange the one-time key of the address for a token, and take it out of the address. */
@@ -72,7 +85,7 @@ export async function redeemOneTimeKey(): Promise<void> {
   history.replaceState(null, "", location.pathname);
   const answer = await fetch("./page/sign-in", { method: "POST", headers: { Authorization: `Bearer ${once}` } });
   if (!answer.ok) throw new Unauthenticated("unauthenticated", "This address opens once, and was opened before. Start engrain ui again.");
-  storeKey(await answer.text());
+  storeSession(await answer.text(), NOBODY);
 }
 
 /** A sentence about an error, for people. */

@@ -16,6 +16,11 @@ export function showDay(time: string | null | undefined): string {
   return time ? time.slice(0, 10) : "–";
 }
 
+/** The last moment of a day, which is what "as believed on" it means; other words as they are. */
+export function endOfDay(words: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(words) ? `${words}T23:59:59.999999Z` : words;
+}
+
 /** How long ago a moment is, in its largest unit. */
 export function showAge(time: string, now = Date.now()): string {
   const days = Math.floor((now - Date.parse(time)) / DAY_MS);
@@ -46,7 +51,7 @@ export function sayMemory(memory: Memory): string {
 
 /** The state of a memory: whether it is found, and if not why. */
 export function stateOf(memory: Memory): string {
-  if (memory.kind === "fact") return memory.pending ? "pending" : memory.state;
+  if (memory.kind === "fact") return memory.pending && ["active", "fading"].includes(memory.state) ? "pending" : memory.state;
   if (memory.kind === "rule") return memory.metadata["forgotten"] ? "forgotten" : memory.maturity;
   return memory.expires_at !== null && Date.parse(memory.expires_at) <= Date.now() ? "expired" : memory.consolidation_status;
 }

@@ -62,6 +62,59 @@ for (const [kind, path, body] of [["rule", "/v1/rules", { content: "Ask before y
   });
 }
 
+test("what comes back by undo is for those who saw it, and for as long as it had", async () => {
+  const tess = { "Engrain-Agent": "assistant", "Engrain-User": "tess" };
+  const agent = { "Engrain-Agent": "assistant" };
+  await ask("POST", "/v1/pools", { name: "kitchen", members: ["assistant", "cook"] }, "admin", agent);
+  const ids = [];
+  for (const [path, body, who, scope] of [
+    ["facts", { content: "vegetarian", subject: "user", predicate: "diet", scope: "user" }, tess, "user:tess"],
+    ["facts", { content: "no salt", subject: "user", predicate: "diet", scope: "pool:kitchen" }, tess, "user:tess/pool:kitchen"],
+    ["facts", { content: "until 22:00", subject: "desk", predicate: "opens" }, agent, "assistant"],
+    ["rules", { content: "Wash your hands." }, tess, "user:tess/assistant"],
+    ["episodes", { content: "I am at the desk.", ttl_days: 3 }, tess, "user:tess/assistant"],
+  ]) {
+    const stored = await ask("POST", `/v1/${path}`, body, "admin", who);
+    assert.equal(stored.scope, scope);
+    ids.push(stored);
+  }
+  const page = await open("#/search");
+  await page.getByLabel("User", { exact: true }).fill("tess");
+  await Promise.all([page.waitForResponse(/caller/), page.keyboard.press("Enter")]);
+  for (const { id, content, scope, expires_at: expires } of ids) {
+    await page.evaluate((hash) => { location.hash = hash; }, `#/memory/${id}`);
+    await page.getByRole("heading", { name: content, level: 1 }).waitFor();
+    await (await act(page, "Forget", "leaves every search")).getByRole("button", { name: "Forget" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.waitForFunction((id) => !location.hash.includes(id), id);
+    const again = await ask("GET", `/v1/memories/${page.url().split("/").at(-1)}`, undefined, "admin", tess);
+    assert.deepEqual([again.content, again.scope], [content, scope]);
+    assert.ok(expires === undefined || Math.abs(Date.parse(again.expires_at) - Date.parse(expires)) < 600_000, again.expires_at);
+  }
+});
+
+test("what cannot come back where it was has no undo, and the page says so", async () => {
+  const cook = { "Engrain-Agent": "cook" };
+  await ask("POST", "/v1/pools", { name: "sauces", members: ["assistant", "cook"] }, "admin", cook);
+  const { id } = await ask("POST", "/v1/episodes", { content: "The roux wants patience." }, "admin", cook);
+  const copy = await ask("POST", "/v1/pools/contribute", { name: "sauces", id }, "admin", cook);
+  const page = await open(`#/memory/${copy.id}`, { role: "writer" });
+  await (await act(page, "Forget", "cannot be undone here")).getByRole("button", { name: "Forget" }).click();
+  await page.getByRole("status").getByText("goes to the scope pool:sauces").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0);
+});
+
+test("a pending fact that was forgotten is shown as such, and cannot be confirmed", async () => {
+  const turn = await ask("POST", "/v1/episodes", { content: "The account is DE00.", role: "tool" });
+  const { id, pending } = await ask("POST", "/v1/facts", { content: "DE00", subject: "Ana", predicate: "account", source_episode_id: turn.id });
+  assert.ok(pending);
+  const page = await open(`#/memory/${id}`);
+  await page.locator("header.title").getByText("pending").waitFor();
+  await (await act(page, "Forget", "leaves every search")).getByRole("button", { name: "Forget" }).click();
+  await page.locator("header.title").getByText("retracted").waitFor();
+  assert.deepEqual(await page.locator(".actions button").allTextContents(), ["Erase"]);
+});
+
 test("an act after an undo says what it did, and can be undone itself", async () => {
   const { id } = await ask("POST", "/v1/facts", { content: "almonds", subject: "Ana", predicate: "cannot eat" });
   const page = await open(`#/memory/${id}`, { expects: [/404/] }); // the browser's own note that it is gone

@@ -45,8 +45,8 @@ export async function open(hash, { role = "admin", expects = [], ...options } = 
 }
 
 /** Ask the server itself, to compare what the page shows. */
-export async function ask(method, path, body, role = "admin") {
-  const headers = { Authorization: `Bearer ${world.keys[role]}`, "Content-Type": "application/json" };
+export async function ask(method, path, body, role = "admin", who = {}) {
+  const headers = { Authorization: `Bearer ${world.keys[role]}`, "Content-Type": "application/json", ...who };
   const answer = await fetch(world.url + path, { method, headers, body: body && JSON.stringify(body) });
   assert.ok(answer.ok, `${method} ${path}: ${answer.status}`);
   return answer.json();

@@ -91,10 +91,34 @@ test("lists are read page by page, never whole", async () => {
   assert.ok(world.count > 2 * first);
 });
 
-test("another agent is chosen, and its memories are shown", async () => {
+test("an address that is opened changes the search that is open", async () => {
+  const page = await open("#/search?q=Lisbon");
+  await page.locator(".hits > li").first().waitFor();
+  const query = page.getByRole("searchbox", { name: "Search the memory" });
+  await page.evaluate(() => { location.hash = "#/search?q=garden&kind=episode"; });
+  await page.waitForFunction(() => document.getElementById("query").value === "garden");
+  await page.getByText("Filters (1)").waitFor();
+  await query.fill("Porto");
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  await page.getByRole("heading", { name: "Newest memories" }).waitFor();
+  assert.equal(await query.inputValue(), "");
+});
+
+test("a day that something is believed on is all of it, as in the timeline", async () => {
+  const page = await open("#/search");
+  const asked = page.waitForRequest((request) => request.url().endsWith("/v1/recall"));
+  await page.evaluate(() => { location.hash = "#/search?q=Cleo&as_of=2025-06-01"; });
+  assert.equal((await asked).postDataJSON().as_of, "2025-06-01T23:59:59.999999Z");
+  await page.locator(".hits").getByText("Globex").waitFor();
+});
+
+test("another agent is chosen, and its memories are shown, after a reload too", async () => {
   const page = await open("#/search");
   await page.getByLabel("Agent").fill("gardener");
   await page.keyboard.press("Enter");
   await page.getByText("The roses want water").waitFor();
+  await page.reload();
+  await page.getByText("The roses want water").waitFor();
+  assert.equal(await page.getByLabel("Agent").inputValue(), "gardener");
   assert.equal(await page.locator(".list > li").count(), 1);
 });

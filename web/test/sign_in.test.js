@@ -21,6 +21,8 @@ test("a wrong key is refused, a right one opens, and it stays in the tab alone",
   const other = await page.context().newPage();
   await other.goto(world.url);
   await other.getByLabel("Access key or token").waitFor();
+  await page.getByLabel("Agent").fill("gardener");
+  await Promise.all([page.waitForResponse(/caller/), page.keyboard.press("Enter")]);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Access key or token").waitFor();
   assert.equal(await page.evaluate(() => sessionStorage.length), 0);

@@ -36,6 +36,14 @@ test("the slider goes back, by keyboard alone, to what was believed", async () =
   await page.waitForFunction(() => document.querySelectorAll(".version").length === 3);
 });
 
+test("an address that is opened changes the timeline that is open", async () => {
+  const page = await open("#/timeline?subject=Ana");
+  await page.locator(".version").first().waitFor();
+  await page.evaluate(() => { location.hash = "#/timeline?subject=Cleo"; });
+  await page.waitForFunction(() => document.querySelectorAll(".version").length === 3);
+  assert.deepEqual(await contents(page), ["Acme", "Globex", "Initech"]);
+});
+
 test("facts come page by page", async () => {
   const page = await open("#/timeline");
   const limits = [];

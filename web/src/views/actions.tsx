@@ -9,7 +9,10 @@ import type { Notice } from "../notices";
 import { Dialog, Problem, Shown } from "../parts";
 import { address } from "../router";
 import { explainError, useSession } from "../session";
+import type { Session } from "../session";
 import { isLive, sayMemory, showCount } from "../texts";
+
+const DAY_MS = 86_400_000;
 
 type Act = "correct" | "confirm" | "forget" | "erase";
 
@@ -58,7 +61,7 @@ interface ActDialogProps {
 }
 
 function ActDialog({ act, memory, close, finish }: ActDialogProps): VNode {
-  const { client } = useSession();
+  const session = useSession();
   const [content, setContent] = useState(memory.content);
   const [cascade, setCascade] = useState<"none" | "seen">("seen");
   const [problem, setProblem] = useState<string | null>(null);
@@ -67,7 +70,7 @@ function ActDialog({ act, memory, close, finish }: ActDialogProps): VNode {
     event.preventDefault();
     setIsBusy(true);
     try {
-      finish(await perform(client, act, memory, { content: content.trim(), cascade }));
+      finish(await perform(session, act, memory, { content: content.trim(), cascade }));
     } catch (error) {
       setProblem(explainError(error));
       setIsBusy(false);
@@ -105,15 +108,17 @@ function ActDialog({ act, memory, close, finish }: ActDialogProps): VNode {
 const EFFECTS: Record<Act, string[]> = {
   correct: ["The new text takes the place of this one from now on.", "This one stays readable in the history, and answers questions about the past.", "Undo writes the old text as the newest version."],
   confirm: ["Its decay begins anew from today.", "What only a tool or an assistant said is believed from now on as if the user had said it; a pending fact takes the place of the one before it.", "This cannot be undone; a fact can be corrected or forgotten later."],
-  forget: ["It leaves every search at once, of the past too.", "It stays readable by its id, with its history.", "Undo stores the same text again, as a new memory."],
+  forget: ["It leaves every search at once, of the past too.", "It stays readable by its id, with its history."],
   erase: ["It goes for good: text, vector, words in the index, and its text in events.", "An id and a digest stay, to show later what was erased.", "This cannot be undone."],
 };
 
 function Consequences({ act, memory, children }: { act: Act; memory: Memory; children: ComponentChildren }): VNode {
+  const session = useSession();
+  const effects = act === "forget" ? [...EFFECTS[act], sayUndo(session, memory)] : EFFECTS[act];
   return (
     <>
       <h3>What will happen</h3>
-      <ul class="effects">{EFFECTS[act].map((effect) => <li key={effect}>{effect}</li>)}</ul>
+      <ul class="effects">{effects.map((effect) => <li key={effect}>{effect}</li>)}</ul>
       {(act === "forget" || act === "erase") && <Derived memory={memory} />}
       {children}
     </>
@@ -133,7 +138,8 @@ function Derived({ memory }: { memory: Memory }): VNode {
   );
 }
 
-async function perform(client: Engrain, act: Act, memory: Memory, { content, cascade }: { content: string; cascade: "none" | "seen" }): Promise<Notice> {
+async function perform(session: Session, act: Act, memory: Memory, { content, cascade }: { content: string; cascade: "none" | "seen" }): Promise<Notice> {
+  const { client } = session;
   const id = memory.id;
   switch (act) {
     case "correct": {
@@ -144,9 +150,12 @@ async function perform(client: Engrain, act: Act, memory: Memory, { content, cas
     case "confirm":
       await client.confirm({ id });
       return { text: "Confirmed." };
-    case "forget":
+    case "forget": {
       await client.forget({ id });
-      return { text: "Forgotten.", undo: async () => address("memory", (await storeAgain(client, memory)).id) };
+      const writer = findWriter(session, memory);
+      if (writer === null) return { text: `Forgotten. ${sayUndo(session, memory)}` };
+      return { text: "Forgotten.", undo: async () => address("memory", (await storeAgain(writer, memory)).id) };
+    }
     case "erase": {
       const report = await client.erase({ ids: [id], cascade });
       const left = report.derived.length === 0 ? "" : ` ${showCount(report.derived.length, "derived memory", "derived memories")} stayed.`;
@@ -155,18 +164,33 @@ async function perform(client: Engrain, act: Act, memory: Memory, { content, cas
   }
 }
 
-/** Store what was forgotten again, as a new memory of the same words. */
+function sayUndo(session: Session, memory: Memory): string {
+  if (findWriter(session, memory) !== null) return "Undo stores the same text again, as a new memory.";
+  return `This cannot be undone here: nothing that the page may store goes to the scope ${memory.scope}.`;
+}
+
+/** The client that can store a memory in the scope of this one; null where none can. */
+function findWriter({ client, caller }: Session, { kind, scope }: Memory): Engrain | null {
+  const isOfUser = scope.startsWith("user:");
+  const audience = isOfUser ? scope.split("/").slice(1).join("/") : scope;
+  if (kind === "episode" && audience !== caller.agent) return null; // an episode is its agent's own
+  if (isOfUser || caller.user === null || audience === "global") return client;
+  return caller.key_user === null ? client.agent(caller.agent, { user: null }) : null;
+}
+
+/** Store what was forgotten again, as a new memory of the same words, for those who saw it and as long as it had. */
 function storeAgain(client: Engrain, memory: Memory): Promise<Memory> {
-  const { content, tags, metadata } = memory;
-  const isOwn = memory.scope !== "global" && !memory.scope.startsWith("pool:"); // the scope that is left out
+  const { content, tags, metadata, scope } = memory;
   switch (memory.kind) {
-    case "episode":
-      return client.observe({ content, tags, metadata, role: memory.role, speaker: memory.speaker, session: memory.session, event_time: memory.event_time, importance: memory.importance, model: memory.model, tokens: memory.tokens, tool_calls: memory.tool_calls });
+    case "episode": {
+      const ttl_days = memory.expires_at === null ? null : Math.max(Date.parse(memory.expires_at) - Date.now(), 0) / DAY_MS;
+      return client.observe({ content, ttl_days, tags, metadata, role: memory.role, speaker: memory.speaker, session: memory.session, event_time: memory.event_time, importance: memory.importance, model: memory.model, tokens: memory.tokens, tool_calls: memory.tool_calls });
+    }
     case "rule":
-      return client.rules.add({ content, tags, metadata, scope: isOwn ? null : memory.scope, source_episode_id: memory.source_episode_id });
+      return client.rules.add({ content, tags, metadata, scope, source_episode_id: memory.source_episode_id });
     case "fact":
       return client.remember({
-        content, tags, metadata, subject: memory.subject, predicate: memory.predicate, entity_id: memory.entity_id, scope: isOwn ? null : memory.scope, valid_from: memory.valid_from, valid_to: memory.valid_to,
+        content, tags, metadata, subject: memory.subject, predicate: memory.predicate, entity_id: memory.entity_id, scope, valid_from: memory.valid_from, valid_to: memory.valid_to,
         category: memory.category, permanence: memory.permanence, importance: memory.importance, confidence: memory.confidence, source: memory.source, source_episode_id: memory.source_episode_id,
       });
   }

@@ -8,7 +8,7 @@ import { Contributions, Legend, MemoryLine, More, Problem, ScoreBar, Shown } fro
 import { replaceArgs } from "../router";
 import type { Place } from "../router";
 import { useSession } from "../session";
-import { showCode, showCount, showNumber } from "../texts";
+import { endOfDay, showCode, showCount, showNumber } from "../texts";
 
 const TYPING_MS = 180;
 /** How many of those that were left out are read at a time. */
@@ -50,7 +50,7 @@ function recallArguments(question: Question, preset: string): RecallArguments {
     tags: list(question.tag),
     since: question.since || null,
     until: question.until || null,
-    as_of: question.as_of || null,
+    as_of: question.as_of ? endOfDay(question.as_of) : null,
     min_trust: (question.trust as "tool" | "assistant" | "import" | "user" | undefined) ?? null,
   };
 }

@@ -8,7 +8,7 @@ import { Badge, More, Shown, StateBadge } from "../parts";
 import { address, replaceArgs } from "../router";
 import type { Place } from "../router";
 import { useSession } from "../session";
-import { isLive, showCode, showCount, showDay, stateOf } from "../texts";
+import { endOfDay, isLive, showCode, showCount, showDay, stateOf } from "../texts";
 
 const FACTS = 50;
 const SLIDING_MS = 150;
@@ -32,7 +32,7 @@ export function TimelineView({ place }: { place: Place }): VNode {
   };
   const { subject, predicate, day } = choice;
   const facts = usePages(
-    (after, signal) => client.facts({ subject: subject || null, predicate: predicate || null, limit: FACTS, ...(day === "" ? { include_inactive: true } : { as_of: `${day}T23:59:59Z` }), ...after }, { signal }),
+    (after, signal) => client.facts({ subject: subject || null, predicate: predicate || null, limit: FACTS, ...(day === "" ? { include_inactive: true } : { as_of: endOfDay(day) }), ...after }, { signal }),
     [client, subject, predicate, day],
     { delayMs: SLIDING_MS },
   );
