@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -36,7 +35,9 @@ class LruCache(Generic[_Value]):
     def get(self, key: str) -> _Value | None:
         """The value, from now on the most recently used; None where there is none or it is too old."""
         with self._lock:
-            if self._ends.get(key, -math.inf) <= self._clock():
+            if key not in self._ends:
+                return None
+            if self._ends[key] <= self._clock():
                 self._pop(key)
                 return None
             self._entries.move_to_end(key)

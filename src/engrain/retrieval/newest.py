@@ -24,7 +24,7 @@ _DEEPER = 8
 
 
 def load_newest(
-    snapshot: Snapshot, request: Request, limit: int, least_confidence: float, decay: DecayPolicy
+    snapshot: Snapshot, request: Request, limit: int, *, least_confidence: float, decay: DecayPolicy
 ) -> Sequence[MemoryRecord]:
     """Load the newest memories of at least that effective confidence, among the newest MOST_NEWEST."""
     if least_confidence <= 0 or limit <= 0:

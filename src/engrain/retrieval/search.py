@@ -477,11 +477,11 @@ def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[H
     """The newest memories within the query's limits; nothing is similar to a query without words."""
     if query.min_similarity > 0:
         return ()
-    limits = query.limit, query.least_confidence, query.decay
+    limits: dict[str, Any] = {"least_confidence": query.least_confidence, "decay": query.decay}
     preferred = request if query.category is None else request.with_category(query.category)
-    memories = newest.load_newest(snapshot, preferred, *limits)
+    memories = newest.load_newest(snapshot, preferred, query.limit, **limits)
     if not memories and query.category is not None:
-        memories = newest.load_newest(snapshot, request, *limits)
+        memories = newest.load_newest(snapshot, request, query.limit, **limits)
     why = Explanation(preset=query.preset.name, contributions=())
     return tuple(Hit(score=0.0, memory=memory, why=why) for memory in memories)
 
