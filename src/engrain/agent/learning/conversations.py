@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.operations.instrumentation import instrument
@@ -14,7 +13,7 @@ from engrain.domain.records import Degraded, Episode, Fact, Rule
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from engrain.agent.learning.summaries import Choice
     from engrain.agent.wiring.parts import Parts
@@ -70,7 +69,7 @@ class Conversations(Queries):
         episodes: list[Episode] = []
         for index, message in enumerate(turns):
             message_key = None if key is None else f"{key}:{index}"
-            with _naming_message(index):
+            with checks.locate(f"messages[{index}]"):
                 made = new_episode(parts, caller, at=act.at, idempotency_key=message_key, **for_all, **message)
             episodes.append(made)
         times = [message["event_time"] for message in turns]
@@ -185,16 +184,7 @@ def _parse_messages(messages: object) -> list[dict[str, Any]]:
 def _parse_message(message: object, index: int) -> dict[str, Any]:
     if not isinstance(message, Mapping):
         raise InvalidInput(f"messages[{index}] must be an object, not {type(message).__name__}; nothing was stored")
-    with _naming_message(index):
+    with checks.locate(f"messages[{index}]"):
         given = {checks.choice(name, _FIELDS, name="field"): value for name, value in message.items()}
     speaker = given.pop("name", None)
     return {"content": None, **({} if speaker is None else {"speaker": speaker}), **given}
-
-
-@contextmanager
-def _naming_message(index: int) -> Iterator[None]:
-    """Let errors name the message that they are about."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(f"messages[{index}]: {error}; nothing was stored") from error
