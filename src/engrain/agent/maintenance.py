@@ -187,8 +187,8 @@ class Maintenance(ABC):
         return exports.export(
             self.parts.store,
             target,
-            self._extent(None, tenant, user),
             form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
+            extent=self._extent(None, tenant, user),
             kinds=get_args(exports.ExportKind),
             now=self.parts.clock(),
             progress=progress,

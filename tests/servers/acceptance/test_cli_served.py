@@ -75,7 +75,7 @@ def test_files_are_read_and_written_here(served, tmp_path):
         ("serve", "--port", "0"),
         ("ui", "--no-open"),
         ("mcp",),
-        ("mcp", "install", "cursor"),
+        ("mcp", "install", "claude-desktop"),
         ("tenants", "list"),
     ],
     ids=" ".join,

@@ -293,6 +293,7 @@ def test_after_a_change_of_dimensions_items_are_ranked_by_vectors_of_the_new_one
             if of_now == dims[0]:
                 memory.agent("aide").observe("A turn")
                 store.write([{"key": text, "value": {"text": text}, "index": ["text"]} for text in ("tea", "coffee")])
+                memory.flush()
             [first, second] = store.search("tea")
             assert (first.key, first.score, second.key) == ("tea", pytest.approx(1, abs=1e-3), "coffee")
             embedded = len(embedder.embedded)

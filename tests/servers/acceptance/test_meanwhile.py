@@ -13,7 +13,6 @@ from engrain.agent.learning import consolidation_runs
 from engrain.agent.wiring.acts import new_act
 from engrain.config import load
 from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
-from engrain.domain.records import SUMMARY
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
@@ -163,14 +162,6 @@ def test_a_search_finds_what_is_forgotten_while_it_waits_for_its_vector(stores, 
     answer = recall(stores[0], "tram", embed=embed, caller=agent.caller)
     assert [hit.memory for hit in answer] == [said]
     assert other.recall("tram").hits == ()
-
-
-def test_a_list_of_notes_lacks_none_that_is_saved_anew_between_its_pages(agent, other, store):
-    other.notes.save("editor", "vim")
-    other.remember("all of it", subject="aide", predicate=SUMMARY, scope="aide", category=SUMMARY)  # and is no note
-    store.before_reading("id) < (", lambda: other.notes.save("editor", "emacs"))  # of the second page
-    assert [note.content for note in agent.notes.list(1)] == ["vim"]
-    assert [note.content for note in agent.notes.list(1)] == ["emacs"]
 
 
 def test_a_note_is_related_to_one_that_is_saved_anew_meanwhile(agent, other, store):
