@@ -2,6 +2,7 @@ import gc
 import logging
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import apsw
@@ -24,6 +25,10 @@ pytest_plugins = ["tests.support.commands"]
 # Nothing here speaks TLS, and to read the authorities of the system takes each HTTP client 35 ms.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(SERVERS)
+
+# No key of a server's backups is made in the home of whoever runs the tests.
+DATA_HOME = tempfile.TemporaryDirectory(prefix="engrain-data-")
+os.environ["XDG_DATA_HOME"] = DATA_HOME.name
 
 # Backups of one memory are restored into another: both have this key, unless a test says otherwise.
 os.environ["ENGRAIN_BACKUP__SIGNING_KEY"] = "the key of all memories of the tests"
