@@ -199,15 +199,15 @@ def test_a_fact_whose_place_is_taken_is_its_past(tmp_path, file, kind):
 def test_what_was_erased_since_stays_erased_unless_somebody_says_otherwise(tmp_path, file, kind):
     with memory_in(kind, tmp_path) as memory:
         ana = memory.agent("ana")
-        secret = ana.observe("The safe opens with 4711.", session="s").id
-        fact = ana.remember("4711", subject="safe", predicate="code", scope="ana", source_episode_id=secret)
+        secret = ana.observe("The safe opens with heliotrope.", session="s").id
+        fact = ana.remember("heliotrope", subject="safe", predicate="code", scope="ana", source_episode_id=secret)
         memory.backup(file, agent="ana")
         ana.erase([secret])
         ana.erase([fact.id])
         for target in ({}, {"agent": "bruno"}, {"agent": "bruno", "tenant": "acme"}, {"replace": True}):
             report = memory.restore(file, **target)
             assert (report.memories, report.erased) == (0, 2), target
-        assert "4711" not in str(everything(memory))
+        assert "heliotrope" not in str(everything(memory))
         report = memory.restore(file, with_erased=True)
         assert (report.memories, report.erased) == (2, 0)
         assert ana.get(fact.id).source_episode_id == secret
