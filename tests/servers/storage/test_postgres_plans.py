@@ -309,8 +309,9 @@ FROM episodes AS e, (SELECT min(entity_id) AS entity_id FROM memory_entities) AS
 """
 
 
-def test_what_nobody_has_read_again_is_read_along_the_time_of_its_scope(store):
+def test_what_nobody_has_read_again_is_read_along_the_time_of_its_scope(new_store):
     """Also where most were read again: only a nightly job reads this, and an index of its own would cost every turn."""
+    store = new_store
     read_again = {"enriched_at": NOON.isoformat()}
     store.put(act(), [episode(f"Number {place}.", metadata=read_again) for place in range(1_000)])
     store.put(act(), [fact(f"City {place}.", subject=f"{place}", metadata=read_again) for place in range(1_000)])
