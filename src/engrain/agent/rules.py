@@ -55,7 +55,7 @@ class Rules(View):
             act,
             idempotency_key=key,
             scope=parse_scope(caller, scope),
-            content=parse_text(parts, content),
+            content=checks.content(content),  # `new_rule` masks it
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             tags=checks.names(tags, name="tag"),
             metadata=checks.host_metadata(metadata),

@@ -8,18 +8,8 @@ from engrain import metrics
 from engrain.agent.wiring.usage import KeyUses
 from engrain.domain.access.keys import AccessKey
 from engrain.errors import DatabaseBusy
+from tests.support.idle_workers import ByHand
 from tests.support.sample_records import NOON
-
-
-class ByHand:
-    """Workers that do nothing of themselves."""
-
-    def __init__(self):
-        self.asked = []
-
-    def run_after(self, seconds, work):
-        assert 0 < seconds <= 1
-        self.asked.append(work)
 
 
 class Store:

@@ -7,20 +7,10 @@ from engrain.agent.wiring.usage import References
 from engrain.agent.wiring.workers import Workers
 from engrain.domain.records import Caller
 from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed
+from tests.support.idle_workers import ByHand
 from tests.support.sample_records import CALLER, LATER, act, episode
 from tests.support.store_samples import put
 from tests.support.stores import InMemoryStore
-
-
-class ByHand:
-    """Workers that do nothing of themselves."""
-
-    def __init__(self):
-        self.asked = []
-
-    def run_after(self, seconds, work):
-        assert 0 < seconds <= 1
-        self.asked.append(work)
 
 
 def counts(store, turns):
