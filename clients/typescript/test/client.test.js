@@ -187,7 +187,8 @@ describe("errors", () => {
 
   test("an address under which no server is", async () => {
     const wrong = new Engrain({ url: `${url}/api` });
-    for (const read of [wrong.get({ id: NOBODY }), wrong.store.get({ namespace: ["a"], key: "k" }), wrong.latestReflection(), wrong.caller()]) {
+    const store = () => wrong.store.get({ namespace: ["a"], key: "k" });
+    for (const read of [() => wrong.get({ id: NOBODY }), store, () => wrong.latestReflection(), () => wrong.caller()]) {
       await assert.rejects(read, (error) => {
         assert.ok(error instanceof DatabaseUnreachable, error.name);
         assert.deepEqual([error.code, error.status], ["no_such_route", 404]);
