@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import engrain
 from engrain.domain.text import patterns
-from engrain.domain.text.patterns import lazy_pattern
+from engrain.domain.text.analysis import split_ascii
+from engrain.domain.text.dialogue import changes
+from engrain.domain.text.patterns import KeyedPatterns, lazy_pattern
 
 OPTIONAL = ("engrain.integrations", "engrain.interfaces", "engrain.jobs", "engrain.__main__")
 
@@ -51,7 +53,38 @@ def lazy_patterns():
 
 
 def test_every_pattern_of_the_package_compiles():
-    found = dict(lazy_patterns())
-    assert len(found) > 50
+    found = dict(lazy_patterns()) | changes._CHANGES._by_key
+    assert len(found) > 150
     for name, pattern in found.items():
         assert pattern.pattern, name
+
+
+PHRASES = KeyedPatterns(
+    r"""
+    longer anymore: no\ longer | not\ .{1,9}\ anymore
+    longer: any\ longer
+    new: ^new\ \w+
+    """,
+    words="again",
+)
+VOCABULARY = "no longer not anymore any new again longest renew red a, 7".split()
+
+
+def test_keys_are_the_words_before_the_phrases_and_words_by_themselves():
+    assert PHRASES.keys == {b"longer", b"anymore", b"new", b"again"}
+
+
+@given(st.lists(st.sampled_from(VOCABULARY), max_size=7))
+def test_keyed_patterns_find_what_one_pattern_of_all_phrases_finds(words):
+    text = " ".join(words)
+    whole = re.search(r"\b(?:no longer|not .{1,9} anymore|any longer|^new \w+|again)\b", text)
+    assert PHRASES.is_in(text, split_ascii(text)) == (whole is not None)
+
+
+def test_a_phrase_is_looked_for_only_where_one_of_its_keys_stands(monkeypatch):
+    looked = []
+    keyed = KeyedPatterns("    longer: no\\ longer\n    new: a\\ new", words="again")
+    for key, pattern in keyed._by_key.items():
+        monkeypatch.setattr(pattern, "search", lambda _, key=key: looked.append(key), raising=False)
+    assert not keyed.is_in("a new port, no more", split_ascii("a new port, no more"))
+    assert looked == [b"new"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import split_ascii, terms
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
-from engrain.domain.text.patterns import lazy_pattern
+from engrain.domain.text.patterns import KeyedPatterns, lazy_pattern
 
 if TYPE_CHECKING:
     from engrain.domain.records import Role
@@ -21,36 +21,86 @@ _MOST_CHARACTERS, _MOST_IN_PASSAGE = 160, 800
 _SHORT_HINT = 2  # characters: no term of English
 
 # The patterns of changes and denials are in small letters, for a text that `_fold_case` has folded: a tenth of the work
-# of ignoring case.
-_CHANGE = lazy_pattern(
-    r"""\b(?:
-    (?<!days\ )(?<!weeks\ )(?<!months\ )(?<!years\ )(?<!while\ )now
-    |no\ longer|(?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more|from\ (?:now|today|tomorrow|\w+)\ on|as\ of
-    |since\ (?:today|yesterday|this\ (?:morning|week|month)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|from\ today
-    |starting\ (?:today|tomorrow|next|from)|instead\ of|rather\ than|in\ place\ of|correction
-    |(?:i|we)\ (?:was|were)\ wrong|got\ (?:it|that|the\ \w+)\ wrong|mis(?:read|spoke|typed|heard|remembered)
-    |(?:it\ )?turns\ out|sorry,?\ not|i\ meant|scratch\ that|\w+['\u2019]ve\ changed
-    |(?:has|have|was|were|been|i|we|they)\ changed|switched\ (?:to|from)|(?:has|have)\ moved
-    |moved\ (?:it\ )?(?:to|from|away|out|the)|relocated|renamed|replaced|postponed
-    |slip(?:s|ped)\ to|brought\ forward|pushed\ back|put\ off|rescheduled|cancelled|canceled|reopened
-    |(?:came|is|are|am)\ back|gone\ back|went\ back|gave\b.{1,40}\bback|upgraded|downgraded|raised|lowered|doubled
-    |halved|transferred|(?:given|gave)\ up|quit|by\ mistake|wrong\ \w+|any\ longer|mixed\ up|oops|(?:am|is|are)\ off
-    |plans?\ (?:(?:have|has|had)\ )?changed|these\ days|nowadays|more\ (?:days?|weeks?|time)|(?:has|have|was|been)\ cut
-    |handed|passed\ on|bumped|(?:updat|mov|chang|extend|shorten|reduc|increas)ed\ (?:\S+\ ){0,4}?to\ \S*\d
-    |retired|resigned|has\ left|took\ over|taken\ over|takes\ over|new\ \w+\ is
-    |(?:my|our|the|a)\ new|^new\ \w+|became|has\ become|reverted|rolled\ back|sold|is\ wrong|is\ out|no\ more
-    |not\ (?:\S+\ ){1,3}?(?:any\ ?more|as\ \w+\ did)|only\ every|other\ than|today
-    |^(?:(?:oh|no|hm+|ah|well|wait|sorry)\W+)?actually
-    |again|instead|after\ all|change\ of\ plans?|(?:does|do|did)(?:n['\u2019]t|\ not)\ work|swapped|signed\ over
-    |(?:i|we)\ put|extend(?:ed)?\b.{1,40}\bto|,\ not
-    |jetzt|inzwischen|nicht\ mehr|doch\ (?:erst|nicht|lieber)|(?:an)?statt|stattdessen|ab\ (?:jetzt|sofort|heute|morgen)
-    |umgezogen|verschoben|ge\u00e4ndert|gewechselt
-    |ahora|ya\ no|en\ (?:vez|lugar)\ de|a\ partir\ de|cambi(?:\u00f3|ado|amos)|me\ (?:he\ mudado|mud\u00e9)
-    |maintenant|d\u00e9sormais|\u00e0\ partir|au\ lieu|d\u00e9m\u00e9nag\u00e9\w*|chang\u00e9
-    |adesso|non\ pi\u00f9|invece|d['\u2019]ora\ in\ poi|trasferit[oi]|cambiato
-    |agora|j\u00e1\ n\u00e3o|em\ vez|mudei|mudou|mudamos|voortaan|niet\ meer|in\ plaats
-    )\b""",
-    re.VERBOSE,
+# of ignoring case. Each phrase of a change stands behind words of which one is in every text that has it, as
+# `split_ascii` gives them, and is looked for there alone: a fifth of the work of one pattern of them all.
+_CHANGES = KeyedPatterns(
+    r"""
+    now: (?<!days\ )(?<!weeks\ )(?<!months\ )(?<!years\ )(?<!while\ )now
+    longer: (?:no|any)\ longer
+    more anymore: (?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more | not\ (?:\S+\ ){1,3}?any\ ?more
+    more: no\ more | more\ (?:days?|weeks?|time)
+    did: not\ (?:\S+\ ){1,3}?as\ \w+\ did
+    from: from\ \w+\ on | from\ today
+    as: as\ of
+    since: since\ (?:today|yesterday|this\ (?:morning|week|month)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)
+    starting: starting\ (?:today|tomorrow|next|from)
+    rather: rather\ than
+    other: other\ than
+    place: in\ place\ of
+    wrong: (?:i|we)\ (?:was|were)\ wrong | got\ (?:it|that|the\ \w+)\ wrong | wrong\ \w+ | is\ wrong
+    misread misspoke mistyped misheard misremembered: mis(?:read|spoke|typed|heard|remembered)
+    turns: turns\ out
+    sorry: sorry,?\ not
+    not: ,\ not
+    meant: i\ meant
+    scratch: scratch\ that
+    changed: \w+['\u2019]ve\ changed | (?:has|have|was|were|been|i|we|they)\ changed
+    changed plans: plans?\ (?:(?:have|has|had)\ )?changed
+    change: change\ of\ plans?
+    switched: switched\ (?:to|from)
+    moved: (?:has|have)\ moved | moved\ (?:it\ )?(?:to|from|away|out|the)
+    updated moved changed extended shortened reduced increased:
+        (?:updat|mov|chang|extend|shorten|reduc|increas)ed\ (?:\S+\ ){0,4}?to\ \S*\d
+    extend extended: extend(?:ed)?\b.{1,40}\bto
+    slips slipped: slip(?:s|ped)\ to
+    brought: brought\ forward
+    back: (?:pushed|came|is|are|am|gone|went|rolled)\ back | gave\b.{1,40}\bback
+    rolled: rolled\ back
+    put: put\ off | (?:i|we)\ put
+    given gave: (?:given|gave)\ up
+    mistake: by\ mistake
+    mixed: mixed\ up
+    off: (?:am|is|are)\ off
+    days: these\ days
+    cut: (?:has|have|was|been)\ cut
+    passed: passed\ on
+    left: has\ left
+    took taken takes: (?:took|taken|takes)\ over
+    new: new\ \w+\ is | (?:my|our|the|a)\ new | ^new\ \w+
+    become: has\ become
+    out: is\ out
+    only: only\ every
+    actually: ^(?:(?:oh|no|hm+|ah|well|wait|sorry)\W+)?actually
+    all: after\ all
+    work: (?:does|do|did)(?:n['\u2019]t|\ not)\ work
+    signed: signed\ over
+    mehr: nicht\ mehr
+    doch: doch\ (?:erst|nicht|lieber)
+    ab: ab\ (?:jetzt|sofort|heute|morgen)
+    ndert: ge\u00e4ndert
+    ya: ya\ no
+    en: en\ (?:vez|lugar)\ de
+    partir: a\ partir\ de | \u00e0\ partir
+    cambi: cambi\u00f3
+    mudado mud: me\ (?:he\ mudado|mud\u00e9)
+    sormais: d\u00e9sormais
+    lieu: au\ lieu
+    nag: d\u00e9m\u00e9nag\u00e9\w*
+    chang: chang\u00e9
+    non: non\ pi\u00f9
+    ora: d['\u2019]ora\ in\ poi
+    j: j\u00e1\ n\u00e3o
+    em: em\ vez
+    niet: niet\ meer
+    plaats: in\ plaats
+    """,
+    words="""
+    instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
+    raised lowered doubled halved transferred quit oops nowadays handed bumped retired resigned became reverted sold
+    today again swapped
+    jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt ahora cambiado cambiamos maintenant
+    adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
+    """,
 )
 _DENIAL = r"""\b(?:
     \w+n['\u2019]t|cannot|not|no|never|off|(?:gave|given)\ up|quit|stopped|wrong|instead\ of|rather\ than|only|out\ of
@@ -96,21 +146,7 @@ _TAKING_BACK_HINTS = frozenset(
     """.split()
 )
 
-# A text without any of these words states no change, or denies nothing: looking for them takes a fourth of what the two
-# patterns do. In small letters, as `split_ascii` gives them.
-_CHANGE_HINTS = frozenset(
-    b"""
-    now longer more anymore from as since starting instead rather place correction wrong misread misspoke mistyped
-    misheard misremembered turns sorry meant scratch changed switched moved relocated renamed replaced postponed slips
-    slipped brought back put rescheduled cancelled canceled reopened upgraded downgraded raised lowered doubled halved
-    transferred given gave quit mistake mixed oops off days nowadays cut retired resigned left took taken takes new
-    became become reverted rolled sold out did only other today again all plans change work swapped signed extend
-    extended not actually handed passed bumped updated moved shortened reduced increased
-    jetzt inzwischen mehr doch statt anstatt stattdessen ab umgezogen verschoben ndert gewechselt
-    ahora ya en partir cambi cambiado cambiamos mudado mud maintenant sormais lieu nag chang adesso ora non invece
-    trasferito trasferiti cambiato agora j em mudei mudou mudamos voortaan niet plaats
-    """.split()
-)
+# A text without any of these words denies nothing: looking for them takes a fourth of what the pattern does.
 _DENIAL_HINTS = frozenset(
     b"""
     t cannot not no never off up quit stopped wrong instead rather only out dropped left retired died broke gone over on
@@ -139,7 +175,7 @@ def _decode(hints: frozenset[bytes]) -> frozenset[str]:
 
 
 # The terms by which a statement tells a change, and takes something back: none of what it is about.
-CHANGE_TERMS: Final = _decode(_CHANGE_HINTS | _DENIAL_HINTS)
+CHANGE_TERMS: Final = _decode(_CHANGES.keys | _DENIAL_HINTS)
 TAKING_BACK_TERMS: Final = _decode(_TAKING_BACK_HINTS)
 
 
@@ -149,7 +185,7 @@ def describe_statement(content: str, *, role: Role | None, asking: float) -> Sta
     if role not in {"user", "assistant"} or asking >= LEAST_QUESTION_SHARE or len(content) > most:
         return UNSTATED
     parts = [describe_sentence(part) for part in split_passage(content)]
-    return Statement(content, *(any(flags) for flags in zip(*parts, strict=True)))
+    return Statement(content, *map(any, zip(*parts, strict=True)))
 
 
 @lru_cache(maxsize=4_096)  # when a turn is found, and again where it is compared
@@ -157,7 +193,7 @@ def describe_sentence(sentence: str) -> tuple[bool, bool, bool]:
     """Describe a sentence: it states a change, denies something, takes something back."""
     folded = _fold_case(sentence)
     words = split_ascii(folded)
-    states_change = not _CHANGE_HINTS.isdisjoint(words) and _CHANGE.search(folded) is not None
+    states_change = _CHANGES.is_in(folded, words)
     denies = not _DENIAL_HINTS.isdisjoint(words) and _DENIES.search(folded) is not None
     takes_back = not _TAKING_BACK_HINTS.isdisjoint(words) and _TAKES_BACK.search(folded) is not None
     return states_change, denies, takes_back
