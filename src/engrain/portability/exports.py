@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
 from engrain.domain.items import decode_namespace
@@ -40,6 +40,7 @@ _TABLES: Mapping[str, tuple[ExportKind, ...]] = {
     "items": ("item",),
 }
 _ADDRESS = ("log", "session", "subkey")  # that name an entry of a log
+_OF_ITEM = ("id", "key", "version", "value", "ttl_s", "created_at", "updated_at", "expires_at")
 # Columns with another name in the export, or with a meaning in this database alone.
 UNEXPORTED = frozenset(
     "tenant_id agent scope entity_id event_time canonical_name entity_type asking turn consolidation_status "
@@ -82,16 +83,11 @@ def export(
 
         def write(source: SqlExtraction) -> None:
             counted.clear()
-            with write_errors(path):
-                stream.seek(0)
-                stream.truncate()
             names: dict[str, str] = {}
             records = _count(_records(source, kinds, names), counted, progress)
             is_of_many = extent.agent is None
             lines = _lines(records, names, names_agent=is_of_many) if form == "jsonl" else _pages(records, now)
-            for line in lines:
-                with write_errors(path):
-                    stream.write(line.encode() + b"\n")
+            _write_lines(stream, path, lines)
 
         store.extract(extent, write)
     return ExportReport(path=str(path), format=form, kinds=dict(counted), bytes=path.stat().st_size)
@@ -103,23 +99,32 @@ def export_events(store: SqlStore, path: Path, caller: Caller) -> ExportReport:
     Raises:
         InvalidInput: the path is no place for a new file; DatabaseFull, StorageError: it cannot be written.
     """
-    count = 0
     with create_file(path, replaces=False) as stream:
 
         @for_every_user
         def write(snapshot: Snapshot) -> int:
-            with write_errors(path):
-                stream.seek(0)
-                stream.truncate()
-            written = 0
-            for event in iterate_events(snapshot):
-                with write_errors(path):
-                    stream.write(json.dumps(event.to_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n")
-                written += 1
-            return written
+            lines = (_dump(event.to_dict()) for event in iterate_events(snapshot))
+            return _write_lines(stream, path, lines)
 
         count = store.read(caller, write)
     return ExportReport(path=str(path), format="jsonl", kinds={"event": count}, bytes=path.stat().st_size)
+
+
+def _write_lines(stream: BinaryIO, path: Path, lines: Iterable[str]) -> int:
+    """Write lines from the beginning of a file, as a transaction may run again; returns their number."""
+    with write_errors(path):
+        stream.seek(0)
+        stream.truncate()
+    count = 0
+    for line in lines:
+        with write_errors(path):
+            stream.write(line.encode() + b"\n")
+        count += 1
+    return count
+
+
+def _dump(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, sort_keys=True)
 
 
 def _records(
@@ -162,7 +167,7 @@ def _count(
 def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str], *, names_agent: bool) -> Iterator[str]:
     for kind, row in records:
         owner = _owner(row) if names_agent and kind != "entity" else {}
-        yield json.dumps({**export_row(kind, row, names), **owner}, ensure_ascii=False, sort_keys=True)
+        yield _dump({**export_row(kind, row, names), **owner})
 
 
 def _owner(row: Row) -> dict[str, str]:
@@ -172,54 +177,33 @@ def _owner(row: Row) -> dict[str, str]:
 
 
 def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:
-    """Convert a row to a record that `engrain import` reads, without what belongs to this database alone."""
-    if kind == "log" or kind == "item":  # noqa: PLR1714  # the type checker reads it so
-        return _EXACT[kind](row)
+    """Convert a row to a record that `engrain import` reads, without what belongs to this database alone.
+
+    The JSON of a log's entry or an item is a text, in which nothing of it changes.
+    """
     fields = {name: value for name, value in row.items() if name not in UNEXPORTED}
-    user = row["user_id"] if kind == "entity" else user_of(row["scope"])
-    fields |= {"user_id": user} if user else {}
     match kind:
         case "entity":
-            own = {"kind": "entity", "name": row["canonical_name"], "type": row["entity_type"]}
-            of_user = {"user_id": user} if user else {}
-            return {**own, **of_user, "aliases": row["aliases"], "metadata": row["metadata"]}
+            own = {name: row[name] for name in ("aliases", "metadata")}
+            record = {"kind": "entity", "name": row["canonical_name"], "type": row["entity_type"], **own}
         case "episode":
-            return {**fields, "kind": "episode", "time": row["event_time"]}
+            record = {**fields, "kind": "episode", "time": row["event_time"]}
         case "note":
-            return {**fields, "kind": "fact", "subject": None}
+            record = {**fields, "kind": "fact", "subject": None}
         case "fact":
             about = {"about": names[row["entity_id"]]} if row["entity_id"] in names else {}
-            return {**fields, **about, "kind": "fact", **_global_scope(row)}
+            record = {**fields, **about, "kind": "fact", **_global_scope(row)}
         case "rule":
-            return {**fields, "kind": "rule", **_global_scope(row)}
-
-
-def _export_entry(row: Row) -> dict[str, Any]:
-    """Convert an entry of a log; its JSON is a text, in which nothing of it changes."""
-    user = user_of(row["scope"])
-    return {
-        **{name: row[name] for name in (*_ADDRESS, "sequence", "entry", "created_at")},
-        "kind": "log",
-        "id": row["session_id"],
-        "key": row["entry_key"],
-        **({"user_id": user} if user else {}),
-    }
-
-
-def _export_item(row: Row) -> dict[str, Any]:
-    """Convert an item; its JSON is a text, in which nothing of it changes."""
-    user = user_of(row["scope"])
-    own = ("id", "key", "version", "value", "ttl_s", "created_at", "updated_at", "expires_at")
-    return {
-        **{name: row[name] for name in own},
-        "kind": "item",
-        "namespace": list(decode_namespace(row["namespace"])),
-        "index": json.loads(row["fields"] or "[]"),
-        **({"user_id": user} if user else {}),
-    }
-
-
-_EXACT: Mapping[str, Callable[[Row], dict[str, Any]]] = {"log": _export_entry, "item": _export_item}
+            record = {**fields, "kind": "rule", **_global_scope(row)}
+        case "log":
+            own = {name: row[name] for name in (*_ADDRESS, "sequence", "entry", "created_at")}
+            record = {"kind": "log", "id": row["session_id"], "key": row["entry_key"], **own}
+        case "item":
+            own = {name: row[name] for name in _OF_ITEM}
+            namespace, index = list(decode_namespace(row["namespace"])), json.loads(row["fields"] or "[]")
+            record = {"kind": "item", "namespace": namespace, "index": index, **own}
+    user = row["user_id"] if kind == "entity" else user_of(row["scope"])
+    return {**record, "user_id": user} if user else record
 
 
 def _global_scope(row: Row) -> dict[str, str]:
@@ -319,9 +303,8 @@ def _entries(rows: list[Row]) -> Iterator[str]:
 
 def _items(rows: list[Row]) -> Iterator[str]:
     for row in sorted(rows, key=lambda row: (row["namespace"], row["key"])):
-        if row["replaced_at"] is None:
-            names = (*decode_namespace(row["namespace"]), row["key"])
-            yield f"## {' / '.join(map(_flat, names))}\n\n    {row['value']}\n"
+        names = (*decode_namespace(row["namespace"]), row["key"])
+        yield f"## {' / '.join(map(_flat, names))}\n\n    {row['value']}\n"
 
 
 def _flat(text: str) -> str:
