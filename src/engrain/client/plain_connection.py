@@ -78,7 +78,6 @@ class PlainConnection:
         raise DatabaseUnreachable(f"the server at {self._url} answered {verb} with {status} {code or 'and no problem'}")
 
     def close(self) -> None:
-        """Close the connection."""
         self._http.close()
 
 

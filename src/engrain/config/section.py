@@ -97,7 +97,6 @@ class Setting:
 
     @property
     def annotation(self) -> Any:
-        """Its type."""
         return _annotations(self.owner)[self.name]  # type: ignore[arg-type]  # a class is hashable; the value is not
 
     def convert(self, value: object) -> Any:

@@ -46,7 +46,6 @@ class Header:
     tables: tuple[str, ...]
 
     def to_line(self) -> dict[str, Any]:
-        """Return the first line."""
         return {
             "kind": _KIND,
             "format": _FORMAT,

@@ -195,7 +195,6 @@ class _Restore:
         self._supersede_later()
 
     def report(self, path: Path, sha256: str) -> RestoreReport:
-        """Report the result."""
         vectors = "none"
         if self.header.embedder is not None:
             vectors = "kept" if self.keeps_vectors else "to make"

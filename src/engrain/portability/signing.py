@@ -42,7 +42,6 @@ class SigningKey:
         return hashlib.sha256(_PURPOSE + b"name\n" + self.secret).digest()[:_NAME_BYTES].hex()
 
     def sign(self, digest: bytes) -> bytes:
-        """Sign a digest."""
         return bytes.fromhex(self.name) + hmac.digest(self.secret, _PURPOSE + digest, "sha256")
 
 

@@ -64,7 +64,6 @@ class Verb:
 
     @property
     def method_name(self) -> str:
-        """The name of its method."""
         return self.name.rpartition(".")[2]
 
     @property

@@ -65,12 +65,10 @@ class HookCommand:
 
     @property
     def protocol(self) -> Protocol:
-        """The protocol of its assistant."""
         return PROTOCOLS[self.client]
 
     @property
     def moment(self) -> Moment:
-        """The moment that its event is."""
         return self.protocol.events[self.event]
 
 

@@ -41,7 +41,6 @@ class LocalConnection:
     """Connection of a hook to the process that has its memory open, as one agent."""
 
     def __init__(self, stream: socket.socket, identity: Mapping[str, str | None]) -> None:
-        """Speak on a connected socket."""
         self._socket = stream
         self._reader = stream.makefile("rb")
         self._identity = identity
@@ -68,7 +67,6 @@ class LocalConnection:
         return answer
 
     def close(self) -> None:
-        """Close the connection."""
         self._reader.close()
         self._socket.close()
 

@@ -33,7 +33,6 @@ class TimedCalls:
     """Calls of one hook, all of them within one time; the connection is made with the first."""
 
     def __init__(self, connect: Callable[[float], Connection], *, seconds: float) -> None:
-        """Note how to connect within a time, and begin to count."""
         self._connect = connect
         self._connection: Connection | None = None
         self._until = time.monotonic() + seconds
@@ -55,7 +54,6 @@ class TimedCalls:
         return self._connection.call(verb, arguments, session=session, timeout_s=left)
 
     def close(self) -> None:
-        """Close the connection, if there is one."""
         if self._connection is not None:
             self._connection.close()
 
@@ -93,7 +91,6 @@ class DirectConnection:
     """Calls of the verbs on a database that this process opens itself, with the first call that needs it."""
 
     def __init__(self, settings: Mapping[str, Any], config: str | None, identity: Mapping[str, str | None]) -> None:
-        """Note what to open, and as which agent."""
         self._settings = settings
         self._config = config
         self._identity = identity

@@ -89,7 +89,6 @@ class LazyCommand(TyperCommand):
 
     @functools.cached_property
     def command(self) -> TyperCommand:
-        """The command itself."""
         return self._make()
 
     def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002  # help wraps long lines

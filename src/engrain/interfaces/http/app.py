@@ -78,7 +78,6 @@ class RequestIds:
         self._new = new
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

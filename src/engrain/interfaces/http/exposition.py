@@ -38,7 +38,6 @@ class _MetricsCollector(Collector):
         self._memory = memory
 
     def collect(self) -> Iterator[Metric]:
-        """Yield one family for each metric."""
         for family in self._memory.metrics().families:
             if family.samples:
                 yield _metric(family)

@@ -228,7 +228,6 @@ class Unforeseen:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
         has_begun = False
 
         async def answer(message: Message) -> None:

@@ -54,7 +54,6 @@ class Client:
 
     @property
     def is_toml(self) -> bool:
-        """True if the file is TOML, else JSON."""
         return self.paths[""].endswith(".toml")
 
 

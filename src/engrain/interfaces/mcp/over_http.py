@@ -46,7 +46,6 @@ class McpApp:
         self._server = MemoryServer(chosen, _identity, describe=detail_of)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer one request."""
         request = Request(scope, receive)
         answer = await self._admit(request)
         if answer is not None:

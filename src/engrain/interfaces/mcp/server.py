@@ -194,7 +194,6 @@ class MemoryServer(MCPServer[Any]):
         argument: CompletionArgument,
         context: CompletionContext | None,  # noqa: ARG002  # none of them depends on another
     ) -> Completion:
-        """Complete an argument."""
         try:
             values = await to_thread.run_sync(proposals, current_identity(), argument.name, argument.value)
         except EngrainError as fault:

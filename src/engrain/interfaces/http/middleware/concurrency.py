@@ -30,7 +30,6 @@ class ConcurrencyLimit:
         self._active = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
         if scope["type"] != "http" or scope["path"] in _ALWAYS_ADMITTED:
             await self._app(scope, receive, send)
         elif self._active >= self._max_requests:

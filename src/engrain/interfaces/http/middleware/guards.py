@@ -90,7 +90,6 @@ class Guards:
         self._bounds = bounds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or refuse it."""
         match scope["type"]:
             case "http":
                 await self._serve(scope, receive, send)
@@ -156,7 +155,6 @@ class _GuardedSend:
         self.is_refused = False
 
     async def __call__(self, message: Message) -> None:
-        """Send a message of the application."""
         if not self.is_refused:
             await self._send_with_headers(message)
 
