@@ -97,8 +97,8 @@ def send_file(name: str, media_type: str, write: Callable[[Path], Record]) -> Re
 
     The file is unlinked before it is sent: whatever happens then, nothing is left of it.
     """
-    with _folder() as folder:
-        path = folder / name
+    with tempfile.TemporaryDirectory(prefix="engrain-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / name
         report = write(path)
         stream = path.open("rb")
         size = path.stat().st_size
@@ -114,15 +114,6 @@ def send_file(name: str, media_type: str, write: Callable[[Path], Record]) -> Re
         REPORT: json.dumps({**report.to_dict(), "path": name}),
     }
     return StreamingResponse(chunks(), media_type=media_type, headers=headers)
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="engrain-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _file_name(name: str) -> str:
