@@ -23,7 +23,6 @@ from engrain.portability.formats.records import (
     ImportedTurn,
     Json,
     Page,
-    Role,
 )
 
 if TYPE_CHECKING:
@@ -43,10 +42,7 @@ _OF_ITEM = tuple("id user_id agent index version ttl_s created_at updated_at exp
 
 
 def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
-    try:
-        yield _parse_record(entry)
-    except fields.Malformed as fault:
-        yield BrokenRecord(entry.position, str(fault))
+    return fields.read_record(entry.position, _parse_record, entry)
 
 
 def _read_turns(page: Page, stem: str) -> Sequence[ImportedTurn] | None:
@@ -128,8 +124,7 @@ def _turn(entry: Entry) -> ImportedTurn:
     content = _content(record)
     is_ours = "kind" in record
     session = fields.optional_text(record, "session") or (None if is_ours else entry.stem)
-    given = record.get("role")
-    role = ROLES[given] if isinstance(given, str) and given in ROLES else _role(given)
+    role = fields.as_role("user" if fields.is_blank(record.get("role")) else record["role"], ROLES)
     speaker = fields.optional_text(record, "speaker")
     time_key = _time_key(record)
     time = fields.as_time(record.get(time_key), time_key)
@@ -137,6 +132,7 @@ def _turn(entry: Entry) -> ImportedTurn:
         fields.optional_text(record, "id")
         or f"{entry.number}:{fields.fingerprint(session, role, speaker, content, time)}"
     )
+    importance = {} if record.get("importance") is None else {"importance": record["importance"]}
     metadata = fields.optional_object(record, "metadata")
     if not is_ours:
         metadata = {**metadata, **_METADATA} if metadata else _METADATA
@@ -149,27 +145,13 @@ def _turn(entry: Entry) -> ImportedTurn:
         source_id=source_id,
         metadata=metadata,
         tags=fields.as_tags(record.get("tags"), "tags"),
-        fields=_extra_fields(record) if is_ours else _given_importance(record),
+        fields=_extra_fields(record) if is_ours else importance,
     )
-
-
-def _given_importance(record: Json) -> Json:
-    given = record.get("importance")
-    return {} if given is None else {"importance": given}
-
-
-def _role(value: object) -> Role:
-    return fields.as_role("user" if fields.is_blank(value) else value, ROLES)
 
 
 def _fact(record: Json) -> ImportedFact:
-    subject, predicate, content = (
-        fields.optional_text(record, "subject"),
-        fields.optional_text(record, "predicate"),
-        _content(record),
-    )
-    if predicate is None:
-        raise fields.missing_key("predicate", record)
+    subject, content = fields.optional_text(record, "subject"), _content(record)
+    predicate = fields.required_text(record, "predicate")
     stored_at = fields.as_time(record.get("created_at"), "created_at")
     return ImportedFact(
         subject=subject,
@@ -243,9 +225,7 @@ def _item(record: Json) -> ImportedItem:
 def _content(record: Json) -> str:
     if "content" not in record:
         raise fields.missing_key("content", record)
-    content = record["content"]
-    if not isinstance(content, str):
-        content = fields.as_text(content, "content")
+    content = fields.as_text(record["content"], "content")
     if not content.strip():
         raise fields.Malformed("content is blank")
     return content
