@@ -2,8 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -153,13 +153,8 @@ class MemoryServer(MCPServer[Any]):
             MCPError: nothing is there, or it cannot be read; with the code of the error.
             ResourceError: it failed unforeseen.
         """
-        try:
+        with self._translate_faults():
             return await super().read_resource(uri, context)
-        except ResourceError as error:
-            fault = _fault_behind(error)
-            if fault is None:
-                raise
-            raise self._refusal(fault) from error
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
@@ -180,13 +175,8 @@ class MemoryServer(MCPServer[Any]):
             raise self._refusal(
                 InvalidInput(f"{message}; {', '.join([*missing, *unknown]):.200} is missing or not known")
             )
-        try:
+        with self._translate_faults():
             return await super().get_prompt(name, arguments, context)
-        except ValueError as error:
-            fault = _fault_behind(error)
-            if fault is None:
-                raise
-            raise self._refusal(fault) from error
 
     async def _complete(
         self,
@@ -194,11 +184,20 @@ class MemoryServer(MCPServer[Any]):
         argument: CompletionArgument,
         context: CompletionContext | None,  # noqa: ARG002  # none of them depends on another
     ) -> Completion:
-        try:
+        with self._translate_faults():
             values = await to_thread.run_sync(proposals, current_identity(), argument.name, argument.value)
-        except EngrainError as fault:
-            raise self._refusal(fault) from fault
         return Completion(values=values, total=None, has_more=None)
+
+    @contextmanager
+    def _translate_faults(self) -> Iterator[None]:
+        """Turn an error of ours, or one that the SDK has wrapped, into an error of the protocol."""
+        try:
+            yield
+        except (EngrainError, ResourceError, ValueError) as error:
+            fault = _fault_behind(error)
+            if fault is None:
+                raise
+            raise self._refusal(fault) from error
 
     def _refusal(self, fault: EngrainError) -> MCPError:
         """Make an error of the protocol from a fault, where there is no result to carry it."""
@@ -210,10 +209,8 @@ class MemoryServer(MCPServer[Any]):
 
     async def _identify_sender(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Answer one message under the identity of its sender."""
-        try:
+        with self._translate_faults():
             identity = apply_request_context(self._identify(ctx), (ctx.params or {}).get("_meta"))
-        except EngrainError as fault:
-            raise self._refusal(fault) from fault
         with act_as(identity):
             return await call_next(ctx)
 
@@ -304,10 +301,9 @@ def _description(call: Callable[..., object]) -> str:
     return " ".join((call.__doc__ or "").split())
 
 
-def _fault_behind(error: BaseException) -> EngrainError | None:
-    """Return the error of ours that the SDK has wrapped; None where there is none."""
-    cause = error.__cause__
-    return cause if cause is None or isinstance(cause, EngrainError) else _fault_behind(cause)
+def _fault_behind(error: BaseException | None) -> EngrainError | None:
+    """Return an error of ours, or the one that the SDK has wrapped; None where there is none."""
+    return error if error is None or isinstance(error, EngrainError) else _fault_behind(error.__cause__)
 
 
 def _refusals(refused: ValidationError) -> str:
