@@ -195,15 +195,13 @@ def open_nodes(
 def _make_result(answer: Output, part: str | None = None) -> CallToolResult:
     """Make a result of structure and of the reference server's text: of the whole output, or of one part."""
     document = answer.model_dump(mode="json", by_alias=True)
-    text = json.dumps(document if part is None else document[part], indent=2, ensure_ascii=False)
+    shown = document if part is None else document[part]
+    text = shown if isinstance(shown, str) else json.dumps(shown, indent=2, ensure_ascii=False)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=document)
 
 
 def _make_deletion_result(things: str) -> CallToolResult:
-    done = Deleted(success=True, message=f"{things} deleted successfully")
-    return CallToolResult(
-        content=[TextContent(type="text", text=done.message)], structured_content=done.model_dump(mode="json")
-    )
+    return _make_result(Deleted(success=True, message=f"{things} deleted successfully"), "message")
 
 
 TOOLS = (
