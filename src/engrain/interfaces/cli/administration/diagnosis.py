@@ -8,6 +8,7 @@ import platform
 import stat
 import time
 from importlib import metadata
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -80,7 +81,7 @@ def describe(report: dict[str, Any]) -> str:
         }
     sections = [(name, shown[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
     width = max(len(key) for _, values in sections for key in values)
-    lines = [f"{name}\n{_indented(output.pairs(values, width=width))}\n" for name, values in sections if values]
+    lines = [f"{name}\n{indent(output.pairs(values, width=width), '  ')}\n" for name, values in sections if values]
     lines += [f"note: {note}" for note in report["notes"]]
     lines += [f"problem: {problem}" for problem in report["problems"]] or ["no problems found"]
     return "\n".join(lines)
@@ -166,7 +167,3 @@ def _size(count: int) -> str:
         return f"{count} bytes"
     power = min(int(math.log(count, _KILOBYTE)), len(_UNITS))
     return f"{count / _KILOBYTE**power:,.1f} {_UNITS[power - 1]}"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engrain.domain.access.pools import Pool
     from engrain.domain.entities.registry import EntityMatch
     from engrain.domain.memories.notes import Note
-    from engrain.domain.records import Entity, Event, Fact, MemoryRecord
+    from engrain.domain.records import Event
     from engrain.domain.runs.jobs import Job
     from engrain.domain.runs.runs import Run
 
@@ -70,27 +70,15 @@ def _run(run: Run) -> str:
     return f"{run.id}  {run.started_at:%Y-%m-%d %H:%M}  {run.kind}  {run.status}  {episodes}{error}"
 
 
-def _entity(entity: Entity) -> str:
-    return f"{entity.id}  {entity.entity_type:<12}  {entity.canonical_name}"
-
-
 def _match(match: EntityMatch) -> str:
     name = f"{match.entity_id}  {match.entity_type:<12}  {match.canonical_name}"
     return f"{match.score:8.4f}  {match.name_match:<6}  {name}"
-
-
-def _fact(fact: Fact) -> tuple[str, ...]:
-    return f"{fact.happened_at:%Y-%m-%d}", fact.state, fact.id, memories.statement_with_end(fact)
 
 
 def _event(event: Event) -> tuple[str, ...]:
     payload = json.dumps(dict(event.payload), ensure_ascii=False)
     request = event.request_id or "-"
     return f"{event.created_at:{_SECOND}}", event.event_type, event.memory_id or "-", event.actor, request, payload
-
-
-def _memory(memory: MemoryRecord) -> tuple[str, ...]:
-    return f"{memory.happened_at:%Y-%m-%d}", memory.kind, memory.id, memories.statement_with_end(memory)
 
 
 _MEMORIES = frozenset({"Episode", "Fact", "Rule"})
@@ -108,22 +96,22 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], tuple[str, ...]]]] 
         lambda use: (f"{use.created_at:{_SECOND}}", use.outcome, use.agent, use.context or "-"),
     ),
     "Event": (("time", "event", "id", "agent", "request", "what"), _event),
-    "Fact": (("date", "state", "id", "text"), _fact),
-    "Memory": (("date", "kind", "id", "text"), _memory),
+    "Fact": (
+        ("date", "state", "id", "text"),
+        lambda fact: (f"{fact.happened_at:%Y-%m-%d}", fact.state, fact.id, memories.statement_with_end(fact)),
+    ),
+    "Memory": (
+        ("date", "kind", "id", "text"),
+        lambda of: (f"{of.happened_at:%Y-%m-%d}", of.kind, of.id, memories.statement_with_end(of)),
+    ),
     "Link": (
         ("date", "source", "relation", "target", "weight"),
-        lambda link: (
-            f"{link.created_at:%Y-%m-%d}",
-            link.source_id,
-            link.relation,
-            link.target_id,
-            f"{link.weight:g}",
-        ),
+        lambda of: (f"{of.created_at:%Y-%m-%d}", of.source_id, of.relation, of.target_id, f"{of.weight:g}"),
     ),
 }
 LINES: Mapping[str, Callable[[Any], str]] = {
     "AccessKey": access_key,
-    "Entity": _entity,
+    "Entity": lambda of: f"{of.id}  {of.entity_type:<12}  {of.canonical_name}",
     "EntityMatch": _match,
     "Job": job,
     "Note": note,

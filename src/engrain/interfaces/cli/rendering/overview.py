@@ -8,7 +8,7 @@ from engrain.domain.records import Fact
 from engrain.interfaces.cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from engrain.domain.maintenance.overview import Day, Overview
     from engrain.domain.records import MemoryRecord
@@ -38,7 +38,7 @@ def overview(view: Overview) -> str:
         ("runs", [f"{run.started_at:%Y-%m-%d %H:%M}  {run.kind}  {run.status}" for run in view.runs]),
         ("waiting sessions", [f"{waiting.episodes:>5}  {waiting.session}" for waiting in view.waiting_sessions]),
     ]
-    return "\n\n".join(f"{name}\n{_indented(lines)}" for name, lines in sections if lines)
+    return "\n\n".join("\n  ".join([name, *lines]) for name, lines in sections if lines)
 
 
 def _days(days: Sequence[Day]) -> list[str]:
@@ -56,7 +56,3 @@ def _memory(memory: MemoryRecord) -> str:
     line = " ".join(text.split())
     clipped = line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 3]}..."
     return f"{memory.happened_at:%Y-%m-%d}  {memory.kind:<7}  {clipped}"
-
-
-def _indented(lines: Iterable[str]) -> str:
-    return "\n".join(f"  {line}" for line in lines)
