@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from agent_framework import ContextProvider, HistoryProvider, Message
 
-from engrain.integrations.connection import AgentConnection, store_text
+from engrain.integrations.connection import SPOKEN_ROLES, Adapter, AgentConnection, MemoryOrLocation, store_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
-
-    from engrain.aio import AsyncMemory
-    from engrain.service import Memory
 
 _LOG = "agent-framework"
-_ROLES = ("user", "assistant")  # of messages that are remembered
 
 
-class EngrainContextProvider(ContextProvider):
+class EngrainContextProvider(Adapter, ContextProvider):
     """Gives an agent a memory: `Agent(client, context_providers=[EngrainContextProvider("agent.db")])`.
 
     A run begins with a context block for the last message, within `budget_tokens`, and ends by storing what was said.
@@ -31,7 +26,7 @@ class EngrainContextProvider(ContextProvider):
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -58,19 +53,15 @@ class EngrainContextProvider(ContextProvider):
         answered = context.response.messages if context.response is not None else ()
         hooks = self._hooks(session)
         for message in (*context.input_messages, *answered):
-            if message.role in _ROLES:
+            if message.role in SPOKEN_ROLES:
                 await self._connection.call(store_text, hooks.message, message.text, role=message.role)
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
 
     def _hooks(self, session: Any) -> Any:
         agent, user = self._names
         return self._connection.memory.agent(agent, user=user, session=session.session_id).hooks
 
 
-class EngrainHistoryProvider(HistoryProvider):
+class EngrainHistoryProvider(Adapter, HistoryProvider):
     """Stores the messages of sessions, which come back equal: `context_providers=[EngrainHistoryProvider("agent.db")]`.
 
     `options` are those of `HistoryProvider`, such as `store_outputs`.
@@ -78,7 +69,7 @@ class EngrainHistoryProvider(HistoryProvider):
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -102,7 +93,3 @@ class EngrainHistoryProvider(HistoryProvider):
         if session_id is not None and messages:
             entries = [message.to_dict() for message in messages]
             await self._connection.call(self._log.append, entries, session=session_id)
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()

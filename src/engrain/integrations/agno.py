@@ -6,30 +6,33 @@ https://github.com/agno-agi/agno, `agno.learn.stores.protocol.LearningStore`: an
 from __future__ import annotations
 
 import functools
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from agno.learn.stores.protocol import LearningStore
 
 from engrain.context.block import ContextBlock
-from engrain.integrations.connection import AgentConnection, describe_memory, store_text
+from engrain.integrations.connection import (
+    SPOKEN_ROLES,
+    Adapter,
+    AgentConnection,
+    MemoryOrLocation,
+    derive_key,
+    describe_memory,
+    store_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
 
     from engrain.agent.agent import Agent
-    from engrain.aio import AsyncMemory
-    from engrain.service import Memory
 
 _INSTRUCTIONS = (
     "You have a long-term memory. Search it with recall_memories before you say that you do not know something about "
     "the user or their past; store with remember_memory what will matter in later conversations."
 )
-_ROLES = ("user", "assistant")  # of messages that are remembered
 
 
-class EngrainLearningStore(LearningStore):
+class EngrainLearningStore(Adapter, LearningStore):
     """Gives an agent a memory: `LearningMachine(custom_stores={"engrain": EngrainLearningStore("agent.db")})`.
 
     A run begins with a context block for its message, within `budget_tokens`, and has the tools `recall_memories` and
@@ -42,7 +45,7 @@ class EngrainLearningStore(LearningStore):
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -66,7 +69,6 @@ class EngrainLearningStore(LearningStore):
         return self._agent(context).hooks.session_start(message or "", budget_tokens=self._budget_tokens)
 
     async def arecall(self, **context: Any) -> ContextBlock | None:
-        """Build the context block as `recall` does."""
         return await self._connection.call(self.recall, **context)
 
     def process(self, messages: Sequence[Any], **context: Any) -> None:
@@ -74,14 +76,13 @@ class EngrainLearningStore(LearningStore):
         hooks, self._was_updated = self._agent(context).hooks, False
         for message in messages:
             text = message.get_content_string()
-            if message.role in _ROLES:
+            if message.role in SPOKEN_ROLES:
                 # A message of history has its id; its text may have been changed since.
-                key = f"agno:{hashlib.sha256(f'{message.id} {text}'.encode(errors='replace')).hexdigest()}"
+                key = derive_key("agno", f"{message.id} {text}")
                 receipt = store_text(hooks.message, text, role=message.role, idempotency_key=key)
                 self._was_updated |= receipt is not None and receipt.is_stored
 
     async def aprocess(self, messages: Sequence[Any], **context: Any) -> None:
-        """Remember messages as `process` does."""
         await self._connection.call(self.process, messages, **context)
 
     def build_context(self, data: ContextBlock | None) -> str:
@@ -108,12 +109,7 @@ class EngrainLearningStore(LearningStore):
         return [recall_memories, remember_memory]
 
     async def aget_tools(self, **context: Any) -> list[Callable[..., Any]]:
-        """Return the tools of `get_tools`, awaited."""
         return [self._awaited(tool) for tool in self.get_tools(**context)]
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
 
     def _agent(self, context: dict[str, Any]) -> Agent:
         agent, user = self._names

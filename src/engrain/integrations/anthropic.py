@@ -7,16 +7,16 @@ are word for word those of the SDK's own tool, which the model was trained on.
 from __future__ import annotations
 
 import asyncio
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from engrain.errors import InvalidInput, VersionConflict
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, iterate_pages, write_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable, Sequence
 
     from anthropic.types.beta import (
         BetaCacheControlEphemeralParam,
@@ -29,13 +29,10 @@ if TYPE_CHECKING:
     )
 
     from engrain.agent.exact.item_store import ItemStore
-    from engrain.aio import AsyncMemory
     from engrain.domain.items import StoredItem
-    from engrain.service import Memory
 
 _ROOT = "memories"  # of the paths
 _NAMESPACE = "anthropic-memory"  # of the files, beside other items of the agent
-_PAGE = 1_000
 _MOST_LINES = 999_999
 _NUMBER_WIDTH = 6
 _DEPTH = 2
@@ -185,12 +182,7 @@ class MemoryFiles:
 
     def _items(self, parts: Sequence[str]) -> list[StoredItem]:
         """Load the files of a folder and of those below."""
-        page = self._store.search(namespace=[_NAMESPACE, *parts], limit=_PAGE)
-        found = list(page)
-        while page.next is not None:
-            page = self._store.search(namespace=[_NAMESPACE, *parts], limit=_PAGE, after=page.next)
-            found += page
-        return found
+        return list(iterate_pages(self._store.search, namespace=[_NAMESPACE, *parts]))
 
     def _list(self, parts: Sequence[str]) -> dict[tuple[str, ...], int]:
         """List the files of a folder and of those below: their paths in it, and sizes in bytes."""
@@ -211,104 +203,76 @@ class MemoryFiles:
             path = (*(new or ()), *(*item.namespace[1:], item.key)[len(old) :])
             named = {"namespace": [_NAMESPACE, *path[:-1]], "key": path[-1], "expected_version": 0}
             changes.append({**named, "value": item.value, "index": [_FIELD]})
-        for start in range(0, len(changes), _PAGE):
-            self._store.write(changes[start:][:_PAGE])
+        write_items(self._store, changes)
         return bool(found)
 
 
-class EngrainMemoryTool(BetaAbstractMemoryTool):
+class _FileTool(Adapter):
+    """A memory tool of the SDK, and the files that it works on."""
+
+    def __init__(
+        self,
+        memory: MemoryOrLocation,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        """Use an open memory, or open the one at a location, which `close` closes then."""
+        super().__init__(cache_control=cache_control)  # type: ignore[call-arg]  # of the SDK's class
+        self._connection = AgentConnection(memory, agent=agent, user=user)
+        self.files = MemoryFiles(self._connection.agent.store)
+
+
+def _command(work: Callable[..., str]) -> Callable[..., str]:
+    """Make the method of a tool that carries out a command on its files; a refusal is told to the model."""
+
+    @wraps(work)
+    def answer(tool: _FileTool, *arguments: Any) -> str:
+        try:
+            return work(tool.files, *arguments)
+        except (InvalidInput, VersionConflict) as error:
+            raise ToolError(str(error)) from error
+
+    return answer
+
+
+def _awaited_command(work: Callable[..., str]) -> Callable[..., Awaitable[str]]:
+    """Make the method that `_command` makes, in a worker thread."""
+    answer = _command(work)
+
+    @wraps(work)
+    async def wait(tool: _FileTool, *arguments: Any) -> str:
+        return await asyncio.to_thread(answer, tool, *arguments)
+
+    return wait
+
+
+class EngrainMemoryTool(_FileTool, BetaAbstractMemoryTool):
     """Memory tool whose files are in a memory: `tool_runner(tools=[EngrainMemoryTool("agent.db")])`.
 
     A search finds the files by words and meaning: `agent.store("anthropic-memory").search("coffee")`.
     """
 
-    def __init__(
-        self,
-        memory: Memory | AsyncMemory | str | Path,
-        *,
-        agent: str | None = None,
-        user: str | None = None,
-        cache_control: BetaCacheControlEphemeralParam | None = None,
-    ) -> None:
-        """Use an open memory, or open the one at a location, which `close` closes then."""
-        super().__init__(cache_control=cache_control)
-        self._connection = AgentConnection(memory, agent=agent, user=user)
-        self._files = MemoryFiles(self._connection.agent.store)
-
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return _answer(self._files.view, command)
-
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return _answer(self._files.create, command)
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return _answer(self._files.str_replace, command)
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return _answer(self._files.insert, command)
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return _answer(self._files.delete, command)
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return _answer(self._files.rename, command)
-
-    def clear_all_memory(self) -> str:
-        return _answer(self._files.clear_all_memory)
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
+    view = _command(MemoryFiles.view)
+    create = _command(MemoryFiles.create)
+    str_replace = _command(MemoryFiles.str_replace)
+    insert = _command(MemoryFiles.insert)
+    delete = _command(MemoryFiles.delete)
+    rename = _command(MemoryFiles.rename)
+    clear_all_memory = _command(MemoryFiles.clear_all_memory)
 
 
-class AsyncEngrainMemoryTool(BetaAsyncAbstractMemoryTool):
+class AsyncEngrainMemoryTool(_FileTool, BetaAsyncAbstractMemoryTool):
     """`EngrainMemoryTool` for the awaited client; each command runs in a worker thread."""
 
-    def __init__(
-        self,
-        memory: Memory | AsyncMemory | str | Path,
-        *,
-        agent: str | None = None,
-        user: str | None = None,
-        cache_control: BetaCacheControlEphemeralParam | None = None,
-    ) -> None:
-        """Use an open memory, or open the one at a location, which `close` closes then."""
-        super().__init__(cache_control=cache_control)
-        self._connection = AgentConnection(memory, agent=agent, user=user)
-        self._files = MemoryFiles(self._connection.agent.store)
-
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return await asyncio.to_thread(_answer, self._files.view, command)
-
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return await asyncio.to_thread(_answer, self._files.create, command)
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return await asyncio.to_thread(_answer, self._files.str_replace, command)
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return await asyncio.to_thread(_answer, self._files.insert, command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return await asyncio.to_thread(_answer, self._files.delete, command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return await asyncio.to_thread(_answer, self._files.rename, command)
-
-    async def clear_all_memory(self) -> str:
-        return await asyncio.to_thread(_answer, self._files.clear_all_memory)
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
-
-
-def _answer(work: Callable[..., str], *arguments: Any) -> str:
-    """Return what a command answers; the model reads why a path or a text was refused."""
-    try:
-        return work(*arguments)
-    except (InvalidInput, VersionConflict) as error:
-        raise ToolError(str(error)) from error
+    view = _awaited_command(MemoryFiles.view)
+    create = _awaited_command(MemoryFiles.create)
+    str_replace = _awaited_command(MemoryFiles.str_replace)
+    insert = _awaited_command(MemoryFiles.insert)
+    delete = _awaited_command(MemoryFiles.delete)
+    rename = _awaited_command(MemoryFiles.rename)
+    clear_all_memory = _awaited_command(MemoryFiles.clear_all_memory)
 
 
 def _split(path: str) -> list[str]:

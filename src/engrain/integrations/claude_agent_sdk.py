@@ -9,19 +9,15 @@ import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.domain.checks import MAX_NAME_LENGTH
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, iterate_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-    from pathlib import Path
 
-    from engrain.aio import AsyncMemory
     from engrain.domain.logs import LogSession
-    from engrain.service import Memory
 
 _PREFIX = "claude-agent-sdk:"  # of the logs, beside others of the agent
-_PAGE = 1_000
 
 
 class _Folded(NamedTuple):
@@ -32,7 +28,7 @@ class _Folded(NamedTuple):
     summary: dict[str, Any]
 
 
-class EngrainSessionStore:
+class EngrainSessionStore(Adapter):
     """Stores the transcripts of sessions: `ClaudeAgentOptions(session_store=EngrainSessionStore("agent.db"))`.
 
     Entries come back deep-equal. What users and Claude say in the main transcript is remembered as episodes too, unless
@@ -41,7 +37,7 @@ class EngrainSessionStore:
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -85,18 +81,9 @@ class EngrainSessionStore:
         found: list[str] = await self._call("subkeys", log=named["log"], session=named["session"])
         return found
 
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
-
     async def _sessions(self, project_key: str) -> list[LogSession]:
-        log = _log_name(project_key)
-        page = await self._call("sessions", log=log, limit=_PAGE)
-        found: list[LogSession] = list(page)
-        while page.next is not None:
-            page = await self._call("sessions", log=log, limit=_PAGE, after=page.next)
-            found += page
-        return found
+        pages = iterate_pages(self._log.sessions, log=_log_name(project_key))
+        return await self._connection.call(list, pages)
 
     async def _fold(self, project_key: str, row: LogSession) -> dict[str, Any]:
         """Fold the entries of a session that its summary lacks into it."""

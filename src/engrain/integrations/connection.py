@@ -6,9 +6,10 @@ Also how it stores the texts of messages, and what it tells a model of a memory.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from engrain import metrics
 from engrain.domain import checks
@@ -17,16 +18,23 @@ from engrain.errors import InvalidInput
 from engrain.service import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from engrain.agent.agent import Agent
+    from engrain.agent.exact.item_store import ItemStore
     from engrain.aio import AsyncMemory
+    from engrain.domain.pagination import Page
     from engrain.domain.records import MemoryRecord
 
 _LOG = logging.getLogger(__name__)
+_PAGE = 1_000
+SPOKEN_ROLES = ("user", "assistant")  # of messages that are remembered
+MemoryOrLocation: TypeAlias = "Memory | AsyncMemory | str | Path"
+"""An open memory, or the location of one: an adapter opens that, and closes it with itself."""
 
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
+_Item = TypeVar("_Item")
 
 
 class AgentConnection:
@@ -34,7 +42,7 @@ class AgentConnection:
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -57,6 +65,37 @@ class AgentConnection:
         """Close the memory, if this opened it."""
         if self._opened is not None:
             self._opened.close()
+
+
+class Adapter:
+    """An adapter that speaks to an agent."""
+
+    _connection: AgentConnection
+
+    def close(self) -> None:
+        """Close the memory, if this opened it."""
+        self._connection.close()
+
+
+def iterate_pages(verb: Callable[..., Page[_Item]], **arguments: Any) -> Iterator[_Item]:
+    """Yield the items of all pages of a list, each page loaded when it is reached."""
+    after: str | None = None
+    while True:
+        page = verb(**arguments, limit=_PAGE, after=after)
+        yield from page
+        if (after := page.next) is None:
+            return
+
+
+def write_items(store: ItemStore, changes: Sequence[Any]) -> None:
+    """Write and delete items; more than one call takes are several transactions."""
+    for start in range(0, len(changes), _PAGE):
+        store.write(changes[start:][:_PAGE])
+
+
+def derive_key(prefix: str, text: str) -> str:
+    """Derive an idempotency key from what identifies a message."""
+    return f"{prefix}:{hashlib.sha256(text.encode(errors='replace')).hexdigest()}"
 
 
 def store_text(verb: Callable[..., _Answer], text: str, **options: Any) -> _Answer | None:

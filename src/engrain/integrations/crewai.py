@@ -25,16 +25,13 @@ from crewai.memory.utils import join_scope_paths
 from pydantic import PrivateAttr
 
 from engrain.domain import checks
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import AgentConnection, MemoryOrLocation, iterate_pages, write_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
-    from engrain.aio import AsyncMemory
     from engrain.domain.items import ItemNamespace
-    from engrain.service import Memory
     from engrain.verbs.exact_words import NewItem
 
 _ROOT = "crewai"  # of the namespaces, beside others of the agent
@@ -54,7 +51,7 @@ class EngrainMemory(CrewMemory):
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -211,12 +208,12 @@ class _RecordStore:
         return next((record for record in found if _namespace(record.scope) == _namespace(scope)), None)
 
     def save(self, records: Sequence[MemoryRecord]) -> None:
-        self._write(_put(record) for record in records)
+        write_items(self._items, [_put(record) for record in records])
 
     def update(self, record: MemoryRecord) -> None:
         earlier = self.get_record(record.id)
         moved = [_address(earlier)] if earlier is not None and earlier.scope != record.scope else []
-        self._write([*moved, _put(record)])
+        write_items(self._items, [*moved, _put(record)])
 
     def delete(
         self,
@@ -236,7 +233,7 @@ class _RecordStore:
             and (older_than is None or record.created_at < older_than)
             and (metadata_filter or {}).items() <= record.metadata.items()
         ]
-        self._write(matching)
+        write_items(self._items, matching)
         return len(matching)
 
     def reset(self, scope_prefix: str | None = None) -> None:
@@ -274,26 +271,12 @@ class _RecordStore:
         return sum(row.items for row in self._namespaces(_namespace(scope_prefix)))
 
     def _records(self, scope: str | None, fields: Mapping[str, Any] | None = None) -> Iterator[MemoryRecord]:
-        after = None
-        while True:
-            page = self._items.search(namespace=_namespace(scope), fields=fields, limit=_PAGE, after=after)
-            yield from (MemoryRecord.model_validate(item.value) for item in page)
-            if (after := page.next) is None:
-                return
+        for item in iterate_pages(self._items.search, namespace=_namespace(scope), fields=fields):
+            yield MemoryRecord.model_validate(item.value)
 
     def _namespaces(self, above: tuple[str, ...]) -> Iterator[ItemNamespace]:
         """List a namespace and those right below it, with the items that are in them and below."""
-        after = None
-        while True:
-            page = self._items.namespaces(namespace=above, depth=len(above) + 1, limit=_PAGE, after=after)
-            yield from page
-            if (after := page.next) is None:
-                return
-
-    def _write(self, changes: Iterable[NewItem]) -> None:
-        listed = list(changes)
-        for start in range(0, len(listed), _PAGE):  # more than one call takes are several transactions
-            self._items.write(listed[start:][:_PAGE])
+        return iterate_pages(self._items.namespaces, namespace=above, depth=len(above) + 1)
 
 
 def _namespace(scope: str | None) -> tuple[str, ...]:

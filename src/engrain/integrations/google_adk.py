@@ -5,7 +5,6 @@ https://github.com/google/adk-python, `google.adk.memory.BaseMemoryService`.
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,25 +13,29 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
 from engrain.domain.records import Episode, Fact
-from engrain.integrations.connection import AgentConnection, state_memory, store_text
+from engrain.integrations.connection import (
+    Adapter,
+    AgentConnection,
+    MemoryOrLocation,
+    derive_key,
+    state_memory,
+    store_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from google.adk.events.event import Event
     from google.adk.sessions.session import Session
 
     from engrain.agent.agent import Agent
-    from engrain.aio import AsyncMemory
     from engrain.domain.records import MemoryRecord
-    from engrain.service import Memory
 
 _IDS = "google-adk"  # namespace of the ids that memories were given, beside other items of the agent
 _ID, _AUTHOR = "adk:id", "adk:author"  # in the metadata of a fact
 
 
-class EngrainMemoryService(BaseMemoryService):
+class EngrainMemoryService(Adapter, BaseMemoryService):
     """Remembers the events of sessions: `Runner(..., memory_service=EngrainMemoryService("agent.db"))`.
 
     An app of ADK is an agent, its users are users: neither sees another's. The texts of events become episodes, each
@@ -40,7 +43,7 @@ class EngrainMemoryService(BaseMemoryService):
     reach fails no run: turns wait.
     """
 
-    def __init__(self, memory: Memory | AsyncMemory | str | Path, *, limit: int = 10) -> None:
+    def __init__(self, memory: MemoryOrLocation, *, limit: int = 10) -> None:
         """Use an open memory, or open the one at a location, which `close` closes then; a search gives `limit`."""
         self._connection = AgentConnection(memory)
         self._limit = limit
@@ -86,10 +89,6 @@ class EngrainMemoryService(BaseMemoryService):
         if memory_id is not None:
             await self._connection.call(_forget, self._agent(app_name, user_id), memory_id)
 
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
-
     def _agent(self, app_name: str, user_id: str, session_id: str | None = None) -> Agent:
         return self._connection.memory.agent(app_name, user=user_id, session=session_id)
 
@@ -99,7 +98,6 @@ def _observe(agent: Agent, events: Iterable[Event], metadata: Mapping[str, objec
         if not event.partial:
             text = _text(event.content)
             # An event may be added without its session first; ids that an app gives may begin anew with each session.
-            told = hashlib.sha256(f"{event.timestamp} {event.author} {text}".encode(errors="replace")).hexdigest()
             store_text(
                 agent.hooks.message,
                 text,
@@ -107,7 +105,7 @@ def _observe(agent: Agent, events: Iterable[Event], metadata: Mapping[str, objec
                 speaker=event.author,
                 event_time=datetime.fromtimestamp(event.timestamp, UTC),
                 metadata=dict(metadata or {}),
-                idempotency_key=f"adk:{event.id}:{told}",
+                idempotency_key=derive_key(f"adk:{event.id}", f"{event.timestamp} {event.author} {text}"),
             )
 
 

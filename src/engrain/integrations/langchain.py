@@ -15,22 +15,19 @@ from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, messag
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from engrain.integrations.connection import AgentConnection, state_memory
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, state_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from langchain_core.messages import BaseMessage
 
-    from engrain.aio import AsyncMemory
     from engrain.domain.records import Hit
-    from engrain.service import Memory
 
 _LOG = "langchain"
 
 
-class EngrainRetriever(BaseRetriever):
+class EngrainRetriever(Adapter, BaseRetriever):
     """Retrieves memories as documents: `EngrainRetriever(memory="agent.db", k=5)` in any chain.
 
     `filters` are further arguments of `recall`, such as `{"kinds": ["fact"]}`. A document has the id of its memory, and
@@ -51,10 +48,6 @@ class EngrainRetriever(BaseRetriever):
         super().model_post_init(context)
         self._connection = AgentConnection(self.memory, agent=self.agent, user=self.user)
 
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
-
     def _get_relevant_documents(self, query: str, *, run_manager: Any, k: int | None = None) -> list[Document]:  # noqa: ARG002  # LangChain names it
         found = self._connection.agent.recall(query, limit=self.k if k is None else k, **self.filters)
         return [_document(hit) for hit in found]
@@ -64,7 +57,7 @@ class EngrainRetriever(BaseRetriever):
         return await self._connection.call(find, query, run_manager=run_manager.get_sync(), k=k)
 
 
-class EngrainChatMessageHistory(BaseChatMessageHistory):
+class EngrainChatMessageHistory(Adapter, BaseChatMessageHistory):
     """Stores the messages of a session, for `RunnableWithMessageHistory`; they come back equal.
 
     What people and the model say is remembered as episodes too, unless `remember` is false.
@@ -73,7 +66,7 @@ class EngrainChatMessageHistory(BaseChatMessageHistory):
     def __init__(
         self,
         session: str,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -94,7 +87,6 @@ class EngrainChatMessageHistory(BaseChatMessageHistory):
         return found
 
     async def aget_messages(self) -> list[BaseMessage]:
-        """Load all messages, oldest first."""
         return await asyncio.to_thread(lambda: self.messages)
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
@@ -104,7 +96,6 @@ class EngrainChatMessageHistory(BaseChatMessageHistory):
             self._log.append(entries, session=self._session, remember=self._remember)
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Append messages as `add_messages` does, in a worker thread."""
         await asyncio.to_thread(self.add_messages, messages)
 
     def clear(self) -> None:
@@ -112,12 +103,7 @@ class EngrainChatMessageHistory(BaseChatMessageHistory):
         self._log.delete(session=self._session)
 
     async def aclear(self) -> None:
-        """Delete all messages in a worker thread."""
         await asyncio.to_thread(self.clear)
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
 
 
 def _entry(message: BaseMessage) -> dict[str, Any]:

@@ -22,17 +22,14 @@ from langgraph.store.base import (
 )
 
 from engrain.domain.items import is_prefix, is_suffix
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, iterate_pages, write_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from langgraph.store.base import Op, Result, TTLConfig
 
-    from engrain.aio import AsyncMemory
-    from engrain.domain.items import ItemNamespace, StoredItem
-    from engrain.service import Memory
+    from engrain.domain.items import StoredItem
 
 _ROOT = "langgraph"  # of the namespaces, beside others of the agent
 _PAGE = 1_000
@@ -40,7 +37,7 @@ _MINUTE_S = 60.0
 _WHOLE = ("$",)
 
 
-class EngrainStore(BaseStore):
+class EngrainStore(Adapter, BaseStore):
     """Stores the items of a graph: `graph.compile(store=EngrainStore("agent.db"))`.
 
     A query ranks the items by words and meaning, over `fields` of their values; the embedder is the memory's. Times and
@@ -51,7 +48,7 @@ class EngrainStore(BaseStore):
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -70,18 +67,11 @@ class EngrainStore(BaseStore):
         for op in listed:
             validate_op_namespace(op)
         results = [None if isinstance(op, PutOp) else self._read(op) for op in listed]
-        changes = [self._change(op) for op in listed if isinstance(op, PutOp)]
-        for start in range(0, len(changes), _PAGE):  # more than one call takes are several transactions
-            self._store.write(changes[start:][:_PAGE])
+        write_items(self._store, [self._change(op) for op in listed if isinstance(op, PutOp)])
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Execute operations as `batch` does, in a worker thread."""
         return await asyncio.to_thread(self.batch, list(ops))
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
 
     def _read(self, op: Op) -> Result:
         match op:
@@ -135,21 +125,14 @@ class EngrainStore(BaseStore):
         conditions = op.match_conditions or ()
         prefixes = [condition.path for condition in conditions if condition.match_type == "prefix"]
         suffixes = [condition.path for condition in conditions if condition.match_type == "suffix"]
+        rows = iterate_pages(self._store.namespaces, namespace=(_ROOT, *(prefixes[0] if prefixes else ())))
         matching = (
             labels[: op.max_depth]
-            for labels in (row.namespace[1:] for row in self._namespaces(prefixes[0] if prefixes else ()))
+            for labels in (row.namespace[1:] for row in rows)
             if all(is_prefix(pattern, labels) for pattern in prefixes)
             and all(is_suffix(pattern, labels) for pattern in suffixes)
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
-
-    def _namespaces(self, prefix: Sequence[str]) -> Iterator[ItemNamespace]:
-        asked: Any = {"namespace": (_ROOT, *prefix), "limit": _PAGE}
-        page = self._store.namespaces(**asked)
-        yield from page
-        while page.next is not None:
-            page = self._store.namespaces(**asked, after=page.next)
-            yield from page
 
 
 def _encode(value: Any) -> Any:

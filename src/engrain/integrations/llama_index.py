@@ -5,18 +5,15 @@ https://github.com/run-llama/llama_index, `llama_index.core.memory.BaseMemoryBlo
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.memory import BaseMemoryBlock
 from pydantic import Field, PrivateAttr
 
-from engrain.integrations.connection import AgentConnection, store_text
+from engrain.integrations.connection import SPOKEN_ROLES, Adapter, AgentConnection, derive_key, store_text
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatMessage
-
-_ROLES = ("user", "assistant")  # of messages that are remembered
 
 
 class _BlockText(str):
@@ -27,7 +24,7 @@ class _BlockText(str):
     tokens: int
 
 
-class EngrainMemoryBlock(BaseMemoryBlock[str]):
+class EngrainMemoryBlock(Adapter, BaseMemoryBlock[str]):
     """A long-term memory: `Memory.from_defaults(memory_blocks=[EngrainMemoryBlock(memory="agent.db")])`.
 
     Gives a context block for the last message of the user within `budget_tokens`, and a smaller one where the memory
@@ -47,10 +44,6 @@ class EngrainMemoryBlock(BaseMemoryBlock[str]):
         super().model_post_init(context)
         self._connection = AgentConnection(self.memory, agent=self.agent, user=self.user)
 
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
-
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         said = [message.content or "" for message in messages or () if message.role == "user"]
         return await self._load(said[-1] if said else "", self.budget_tokens)
@@ -58,15 +51,14 @@ class EngrainMemoryBlock(BaseMemoryBlock[str]):
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:
             session, content = message.additional_kwargs.get("session_id"), message.content or ""
-            if message.role in _ROLES:
-                told = hashlib.sha256(f"{session} {message.role} {content}".encode(errors="replace")).hexdigest()
+            if message.role in SPOKEN_ROLES:
                 await self._connection.call(
                     store_text,
                     self._connection.agent.observe,
                     content,
                     role=str(message.role.value),
                     session=session,
-                    idempotency_key=f"llama-index:{told}",
+                    idempotency_key=derive_key("llama-index", f"{session} {message.role} {content}"),
                 )
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from agents.memory import SessionSettings
-
-    from engrain.aio import AsyncMemory
-    from engrain.service import Memory
 
 _LOG = "openai-agents"
 
 
-class EngrainSession:
+class EngrainSession(Adapter):
     """Stores the items of a session: `Runner.run(agent, "Hi", session=EngrainSession("monday", "agent.db"))`.
 
     Items come back equal. What users and the agent say is remembered as episodes too, unless `remember` is false.
@@ -30,7 +26,7 @@ class EngrainSession:
     def __init__(
         self,
         session_id: str,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -68,10 +64,6 @@ class EngrainSession:
     async def clear_session(self) -> None:
         """Delete all items; the episodes stay."""
         await self._connection.call(self._log.delete, session=self.session_id)
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
 
 
 def _settings(settings: SessionSettings | dict[str, Any] | None) -> SessionSettings:

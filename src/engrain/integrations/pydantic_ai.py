@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai_harness.memory import (
@@ -25,33 +26,27 @@ from pydantic_ai_harness.memory._store import (
 )
 
 from engrain.errors import VersionConflict
-from engrain.integrations.connection import AgentConnection
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, iterate_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from pydantic_ai_harness.memory import MemoryOperation
 
-    from engrain.aio import AsyncMemory
     from engrain.domain.items import StoredItem
-    from engrain.service import Memory
 
 _FILES, _RECEIPTS = "pydantic-ai", "pydantic-ai-operations"  # namespaces, beside others of the agent
 _RECEIPT_TTL_S = 30 * 86_400.0
-_PAGE = 1_000
 _CONTENT = "content"
 
 
-class EngrainMemoryStore:
+class EngrainMemoryStore(Adapter):
     """Stores the files of the harness: `Agent(..., capabilities=[Memory(EngrainMemoryStore("agent.db"))])`.
 
     Versions, receipts of operations and metadata are the harness's; `search_memory` finds files by words and meaning.
     """
 
-    def __init__(
-        self, memory: Memory | AsyncMemory | str | Path, *, agent: str | None = None, user: str | None = None
-    ) -> None:
+    def __init__(self, memory: MemoryOrLocation, *, agent: str | None = None, user: str | None = None) -> None:
         """Use an open memory, or open the one at a location, which `close` closes then."""
         self._connection = AgentConnection(memory, agent=agent, user=user)
         self._store = self._connection.agent.store
@@ -140,10 +135,6 @@ class EngrainMemoryStore:
         is_cut = len(ranked) > len(matches) or len(children) > max_files
         return MemorySearchResult(matches=matches, scanned=min(len(children), max_files), truncated=is_cut)
 
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
-
     def _find(self, path: str) -> StoredItem | None:
         return self._store.get(**_address(path))
 
@@ -196,23 +187,15 @@ class EngrainMemoryStore:
         raise MemoryConflictError(f"memory path {path!r} changed before it could be written")
 
     def _search_children(self, prefix: str, query: str, most: int) -> list[StoredItem]:
-        """Search the files directly below a prefix, until there are more than so many."""
-        namespace, after, found = tuple(_address(prefix)["namespace"]), None, []
-        while True:
-            page = self._store.search(query, namespace=namespace, limit=_PAGE, after=after)
-            found += [item for item in page if item.namespace == namespace and _path(item).startswith(prefix)]
-            after = page.next
-            if after is None or len(found) > most:
-                return found
+        """Search the files directly below a prefix, up to one more than `most`."""
+        namespace = tuple(_address(prefix)["namespace"])
+        found = iterate_pages(self._store.search, query=query, namespace=namespace)
+        children = (item for item in found if item.namespace == namespace and _path(item).startswith(prefix))
+        return list(islice(children, most + 1))
 
     def _list(self, prefix: str) -> list[str]:
         """List all paths that begin so."""
-        asked: Any = {"namespace": _address(prefix)["namespace"], "limit": _PAGE}
-        page = self._store.search(**asked)
-        found = list(page)
-        while page.next is not None:
-            page = self._store.search(**asked, after=page.next)
-            found += page
+        found = iterate_pages(self._store.search, namespace=_address(prefix)["namespace"])
         return [path for item in found if (path := _path(item)).startswith(prefix)]
 
 

@@ -15,17 +15,14 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from engrain.domain.memories.hooks import fails_open
 from engrain.errors import InvalidInput
-from engrain.integrations.connection import AgentConnection, describe_memory, store_text
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, describe_memory, store_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pydantic_ai.run import AgentRunResult
 
     from engrain.agent.agent import Agent
-    from engrain.aio import AsyncMemory
-    from engrain.service import Memory
 
 _LOG = logging.getLogger(__name__)
 
@@ -35,7 +32,7 @@ _INSTRUCTIONS = (
 )
 
 
-class EngrainMemory(AbstractCapability[Any]):
+class EngrainMemory(Adapter, AbstractCapability[Any]):
     """Gives an agent a memory: `Agent(model, capabilities=[EngrainMemory("agent.db")])`.
 
     A run begins with a context block for its prompt, within `budget_tokens` (0 for none), has the tools `recall` and
@@ -47,7 +44,7 @@ class EngrainMemory(AbstractCapability[Any]):
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | Callable[[RunContext[Any]], str | None] | None = None,
@@ -117,10 +114,6 @@ class EngrainMemory(AbstractCapability[Any]):
             key = None if ctx.run_id is None else f"{ctx.run_id}:{role}"
             await self._connection.call(store_text, agent.hooks.message, content, role=role, idempotency_key=key)
         return result
-
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
 
     async def _call(self, ctx: RunContext[Any], verb: Literal["recall", "remember"], argument: str) -> Any:
         """Call a verb for the model, which is told of what went wrong.

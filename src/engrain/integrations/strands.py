@@ -5,28 +5,31 @@ https://github.com/strands-agents/sdk-python, `strands.memory.MemoryStore`: an o
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from typing import TYPE_CHECKING, Any
 
 from strands.memory.types import MemoryEntry
 
-from engrain.integrations.connection import AgentConnection, describe_memory, store_text
+from engrain.integrations.connection import (
+    Adapter,
+    AgentConnection,
+    MemoryOrLocation,
+    derive_key,
+    describe_memory,
+    store_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from strands.memory.types import AddMessagesContext
 
-    from engrain.aio import AsyncMemory
     from engrain.domain.records import Hit
-    from engrain.service import Memory
 
 _MOST_RESULTS = 5
 
 
-class EngrainStore:
+class EngrainStore(Adapter):
     """A store of Strands: `Agent(memory_manager=MemoryManager(stores=[EngrainStore("agent.db")]))`.
 
     With `extraction=True` the manager hands over the messages of a conversation, which are remembered as episodes; the
@@ -35,7 +38,7 @@ class EngrainStore:
 
     def __init__(
         self,
-        memory: Memory | AsyncMemory | str | Path,
+        memory: MemoryOrLocation,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -73,17 +76,13 @@ class EngrainStore:
         numbers = None if context is None else context.sequence_numbers
         return await self._connection.call(self._observe, messages, numbers)
 
-    def close(self) -> None:
-        """Close the memory, if this opened it."""
-        self._connection.close()
-
     def _observe(self, messages: Sequence[Mapping[str, Any]], numbers: Sequence[int] | None) -> list[str]:
         stored = []
         for place, message in enumerate(messages):
             text = "\n".join(part["text"] for part in message["content"] if "text" in part)
             # Numbers begin anew with each run of an agent; of the same place, another text is another message.
             told = None if numbers is None else f"{self._id} {numbers[place]} {message['role']} {text}"
-            key = None if told is None else f"strands:{hashlib.sha256(told.encode(errors='replace')).hexdigest()}"
+            key = None if told is None else derive_key("strands", told)
             stored.append(store_text(self._connection.agent.observe, text, role=message["role"], idempotency_key=key))
         return [episode.id for episode in stored if episode is not None]
 
