@@ -10,29 +10,13 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any, get_args
 
 from engrain.config.section import InvalidSetting, Secret
-from engrain.config.sources import CALLER, CONFIG_VARIABLE, TOML_FILE, Source, sources
-from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings, default_location, fields
+from engrain.config.sources import Source, sources
+from engrain.config.tree import Settings, fields
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
-
-__all__ = [
-    "CALLER",
-    "CONFIG_VARIABLE",
-    "DEFAULT",
-    "ENV_DELIMITER",
-    "ENV_PREFIX",
-    "TOML_FILE",
-    "Effective",
-    "Settings",
-    "default_location",
-    "effective",
-    "key_for",
-    "load",
-    "warnings",
-]
 
 _LOG = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime, tzinfo
 
-    from engrain.config import Settings
+    from engrain.config.tree import Settings
     from engrain.domain.runs.jobs import JobName
 
 # How far back to look for the newest firing: what fires often is found in the first, at most 60 steps away.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from engrain import config
-from engrain.config.sources import revoke_trust, trust_file
+from engrain.config.sources import CALLER, revoke_trust, trust_file
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli.completion import complete_settings
 from engrain.interfaces.cli.invocation import Invocation
@@ -59,7 +59,7 @@ def in_force(invocation: Invocation) -> list[dict[str, Any]]:
         {
             "name": setting.name,
             "value": mask_password(setting.value) if setting.name == "db" else setting.value,
-            "origin": f"option --{setting.name}" if setting.origin == config.CALLER else setting.origin,
+            "origin": f"option --{setting.name}" if setting.origin == CALLER else setting.origin,
         }
         for setting in config.effective(invocation.replaced_settings, file=invocation.config)
     ]
