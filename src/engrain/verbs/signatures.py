@@ -13,8 +13,9 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
@@ -282,12 +283,7 @@ def json_type(library_type: Any) -> Any:
     members = [_json_member(member) for member in _members(library_type)]
     lists = [member for member in members if get_origin(member) is list]
     items = {get_args(member)[0] for member in lists}
-    kept = [member for member in members if member is not None and member not in items]
-    result = kept[0]
-    for member in kept[1:]:
-        if member != result:
-            result = result | member
-    return result
+    return reduce(or_, [member for member in members if member is not None and member not in items])
 
 
 def _json_member(member: Any) -> Any:
@@ -312,10 +308,4 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
     members = [member for member in _members(hint) if member is not type(None)]
     if hint is type(None) or not members:
         return None, False
-    is_optional = len(members) < len(_members(hint))
-    if len(members) == 1:
-        return members[0], is_optional
-    result = members[0]
-    for member in members[1:]:
-        result = result | member
-    return result, is_optional
+    return reduce(or_, members), len(members) < len(_members(hint))
