@@ -16,7 +16,6 @@ from engrain.errors import (
     EngrainError,
     InvalidInput,
     MemoryClosed,
-    NotFound,
     OutcomeUnknown,
     RateLimited,
 )
@@ -236,8 +235,3 @@ def _file_pieces(request: Request) -> Iterator[bytes]:
     with request.file.open("rb") as stream:
         while piece := stream.read(256 * 1024):
             yield piece
-
-
-def is_missing(error: EngrainError) -> bool:
-    """True if an error says that what was asked for is not there."""
-    return type(error) is NotFound

@@ -20,12 +20,12 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.client.address import parse_address
 from engrain.client.answers import decode, parse_answer
-from engrain.client.connection import Connection, is_missing
+from engrain.client.connection import Connection
 from engrain.client.hooks import RemoteOutbox
 from engrain.client.requests import Request, build_request, check_tenant, identity_headers
 from engrain.domain import checks
 from engrain.domain.records import Caller
-from engrain.errors import DatabaseUnreachable, EngrainError, InvalidInput
+from engrain.errors import DatabaseUnreachable, InvalidInput, NotFound
 from engrain.portability.sealed_files import create_file, write_errors
 from engrain.service import Memory
 from engrain.verbs.signatures import owner_of, signature
@@ -86,8 +86,8 @@ def _call(connection: Connection, verb: str, caller: Caller | None, arguments: d
         return _download(connection, described, request, checks.path(arguments["path"], name="path"))
     try:
         answer = parse_answer(described, connection.send(request))
-    except EngrainError as error:
-        if described.is_optional and is_missing(error):
+    except NotFound:
+        if described.is_optional:
             return None
         raise
     return replace(answer, path=str(request.file)) if request.file is not None else answer
