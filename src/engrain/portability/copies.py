@@ -163,9 +163,7 @@ def _fingerprint(source: SqlExtraction) -> dict[str, str]:
     """The fingerprint of a memory by table; nothing for a table without rows."""
     first = {table: next(source.rows(table, exact=True), None) for table in _IDENTIFYING}
     return {
-        table: hashlib.sha256(
-            encode_row({name: row.get(name) for name in ("tenant_id", "id", "created_at")})
-        ).hexdigest()
+        table: hashlib.sha256(encode_row({name: row.get(name) for name in _IDENTITY})).hexdigest()
         for table, row in first.items()
         if row is not None
     }
