@@ -5,7 +5,6 @@ Where the files are, and what their entries hold, is of the assistants' own docu
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from dataclasses import dataclass, field
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.errors import InvalidInput
 from engrain.interfaces.assistants.protocols import PROTOCOLS
+from engrain.interfaces.mcp.installation import dump_json, locate, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_INDENT = 2
 _TIMEOUT_S = 10
 
 
@@ -53,9 +52,7 @@ FILES: Mapping[str, HookFile] = {
 
 def hooks_path(client: str, *, home: Path) -> Path:
     """The file of an assistant's hooks, whether or not it is there."""
-    file = FILES[client]
-    folder = os.environ.get(file.variable) if file.variable else None
-    return Path(folder, file.path.partition("/")[2]) if folder else home / file.path
+    return locate(FILES[client].path, FILES[client].variable, home)
 
 
 def build_hooks(client: str, command: Sequence[str], options: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -80,7 +77,7 @@ def merge_hooks(client: str, before: str, entries: Mapping[str, Mapping[str, Any
     merged = {event: kept for event, groups in hooks.items() if (kept := _choose(groups, ours=False)) or not groups}
     for event, entry in entries.items():
         merged[event] = [*merged.get(event, ()), dict(entry)]
-    return json.dumps({**found, "hooks": merged}, indent=_INDENT, ensure_ascii=False) + "\n"
+    return dump_json({**found, "hooks": merged})
 
 
 def remove_hooks(before: str, *, where: str) -> tuple[str, dict[str, Any]]:
@@ -95,15 +92,12 @@ def remove_hooks(before: str, *, where: str) -> tuple[str, dict[str, Any]]:
     if not removed:
         return before, {}
     left = {event: groups for event, groups in kept.items() if groups or event not in removed}
-    return json.dumps({**found, "hooks": left}, indent=_INDENT, ensure_ascii=False) + "\n", removed
+    return dump_json({**found, "hooks": left}), removed
 
 
 def _read_hooks(empty: Mapping[str, Any], text: str, where: str) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Parse the settings, which are `empty` where there are none; themselves and their hooks by event."""
-    try:
-        found = json.loads(text) if text.strip() else dict(empty)
-    except ValueError as error:  # comments, as some allow them, would be lost
-        raise InvalidInput(f"{where} is no plain JSON ({error}); change by hand what --print shows") from error
+    found = parse_json(text, where) if text.strip() else dict(empty)
     hooks = found.get("hooks", {}) if isinstance(found, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
         raise InvalidInput(f"{where} has no lists of hooks by event; change by hand what --print shows")

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 NAME = "engrain"
 KEY_VARIABLE = "ENGRAIN_KEY"
-_INDENT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +87,12 @@ CLIENTS: Mapping[str, Client] = {
 
 def config_path(client: Client, *, home: Path, platform: str = sys.platform) -> Path:
     """The configuration file of a client, whether or not it is there."""
-    path = client.paths.get(platform, client.paths[""])
-    folder = os.environ.get(client.variable) if client.variable else None
+    return locate(client.paths.get(platform, client.paths[""]), client.variable, home)
+
+
+def locate(path: str, variable: str | None, home: Path) -> Path:
+    """The file at a path under the home folder, whose first part a variable of the environment may replace."""
+    folder = os.environ.get(variable) if variable else None
     return Path(folder, path.partition("/")[2]) if folder else home / path
 
 
@@ -162,7 +165,7 @@ def write(path: Path, text: str) -> None:
 def _merge_json(client: Client, before: str, entry: Mapping[str, Any], where: str) -> str:
     found, servers = _read_json(client, before, where)
     _check_ours(servers.get(NAME), where)
-    return _dump({**found, client.key: {**servers, NAME: dict(entry)}})
+    return dump_json({**found, client.key: {**servers, NAME: dict(entry)}})
 
 
 def _remove_json(client: Client, before: str, where: str) -> tuple[str, dict[str, Any] | None]:
@@ -172,23 +175,33 @@ def _remove_json(client: Client, before: str, where: str) -> tuple[str, dict[str
         return before, None
     _check_ours(present, where)
     others = {name: server for name, server in servers.items() if name != NAME}
-    return _dump({**found, client.key: others}), present
+    return dump_json({**found, client.key: others}), present
 
 
 def _read_json(client: Client, text: str, where: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parse a configuration; itself and its servers."""
-    try:
-        found = json.loads(text) if text.strip() else {}
-    except ValueError as error:  # comments, as VS Code allows them, would be lost
-        raise InvalidInput(f"{where} is no plain JSON ({error}); change by hand what --print shows") from error
+    found = parse_json(text, where) if text.strip() else {}
     servers = found.get(client.key, {}) if isinstance(found, dict) else None
     if not isinstance(servers, dict):
         raise InvalidInput(f"{where} has no object {client.key}; change by hand what --print shows")
     return found, servers
 
 
-def _dump(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=_INDENT, ensure_ascii=False) + "\n"
+def parse_json(text: str, where: str) -> Any:
+    """Parse a configuration file.
+
+    Raises:
+        InvalidInput: it is no plain JSON: comments, as some clients allow them, would be lost.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"{where} is no plain JSON ({error}); change by hand what --print shows") from error
+
+
+def dump_json(document: Mapping[str, Any]) -> str:
+    """The text of a configuration file."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _read_toml(client: Client, text: str, where: str) -> tuple[dict[str, Any], Any]:

@@ -70,7 +70,9 @@ def mcp(
             _uninstall(invocation, client, only_print=only_print)
             return
     chosen = checks.choice(profile or DEFAULT_PROFILE, PROFILES, name="profile")
-    _refuse_address(invocation.settings().db)
+    db = invocation.settings().db
+    if checks.is_address(db):
+        raise InvalidInput(f"{db:.80} is a server, which has these tools itself: give the client {db:.80}/mcp")
     if find_spec("mcp") is None:
         raise EngineUnavailable("engrain mcp needs a package: pip install 'engrain[mcp]'")
     opening = answer_opening(chosen, claim_stdin(), sys.stdout)
@@ -111,10 +113,7 @@ def _install(invocation: Invocation, client: str | None, profile: str, *, hooks:
         return
     texts: dict[Path, str] = {}
     for where, merge in parts:  # of which some clients have one file for both
-        before = texts.get(where)
-        if before is None:
-            before = where.read_text(encoding="utf-8-sig") if where.exists() else ""
-        texts[where] = merge(before, str(where))
+        texts[where] = merge(texts.get(where, _read(where)), str(where))
     for where, text in texts.items():
         installation.write(where, text)
     invocation.answer(told, f"installed in {' and '.join(map(str, texts))}; restart {name} to use it")
@@ -166,9 +165,7 @@ def _uninstall(invocation: Invocation, client: str | None, *, only_print: bool) 
     texts: dict[Path, str] = {}
     removed: list[dict[str, Any]] = []
     for where, cut in parts:  # of which some clients have one file for both
-        if where not in texts:
-            texts[where] = where.read_text(encoding="utf-8-sig") if where.exists() else ""
-        texts[where], gone = cut(texts[where], str(where))
+        texts[where], gone = cut(texts.get(where, _read(where)), str(where))
         if gone:
             removed.append({"path": str(where), "removed": gone})
     files = list(dict.fromkeys(part["path"] for part in removed))
@@ -181,6 +178,10 @@ def _uninstall(invocation: Invocation, client: str | None, *, only_print: bool) 
     else:
         text = "\n\n".join(shown) if only_print else f"removed from {' and '.join(files)}; restart {name}"
     invocation.answer({"removed": removed}, text)
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8-sig") if path.exists() else ""
 
 
 def _check_client(client: str | None) -> str:
@@ -209,16 +210,6 @@ def _options(invocation: Invocation) -> list[str]:
         **{f"--{name}": value for name, value in invocation.find_caller().items()},
     }
     return [part for name, value in given.items() if value is not None for part in (name, value)]
-
-
-def _refuse_address(db: str) -> None:
-    """Refuse the address of a server.
-
-    Raises:
-        InvalidInput: `db` is one.
-    """
-    if checks.is_address(db):
-        raise InvalidInput(f"{db:.80} is a server, which has these tools itself: give the client {db:.80}/mcp")
 
 
 def token(invocation: Invocation) -> None:
