@@ -263,6 +263,8 @@ def test_a_huge_text_is_looked_through_to_its_end():
     assert len(find_secrets("password=hunter2 " + "password is a word " * 200_000)) == 1
     assert len(find_secrets(" " * 300_000 + "password=hunter2")) == 1
     assert find_secrets("1" * 300_000) == find_secrets("a:" * 300_000) == []
+    assert len(find_secrets("-----END PRIVATE KEY-----\n" * 40_000)) == 40_000
+    assert len(find_secrets("nQAb3\n" * 300_000 + "-----END PRIVATE KEY-----")) == 1
 
 
 @pytest.mark.parametrize("before", range(99_900, 100_030, 7))
@@ -286,6 +288,10 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE K
         ("password=hunter4471x and more", "password=******** and more"),
         (f"a log\n{KEY.partition('IIE')[2]}\nand more", "a log\n********\nand more"),
         (f"[...]\n{'Ab3' * 20}\n{KEY.partition('IIE')[2]} and more", "[...]\n******** and more"),
+        (f"a log\nnQ{KEY.partition('IIE')[2]}\nand more", "a log\n********\nand more"),
+        (f"> nnQ{KEY.partition('IIE')[2].replace(chr(10), chr(10) + '> ')}", "> ********"),
+        (f"nQ\\nnQ{KEY.partition('IIE')[2]}\nand more", "********\nand more"),
+        (f"Ab3\n\n\n{KEY.rpartition(chr(10))[2]}", "********"),
         ('{"user": "ana", "password": "s3cr3tPw99"}', '{"user": "ana", "password": "********"}'),
         ("connect(user, password=s3cr3tPw99).", "connect(user, password=********)."),
         ('the password is "walnut-river-52"', None),

@@ -60,8 +60,9 @@ _PART_CHARACTERS, _MARGIN_CHARACTERS = 100_000, 10_000
 _LONG_NUMBER = lazy_pattern(r"\d(?:[ -]?\d){12}")
 _TOLD = lazy_pattern(r"\bis\s{1,3}[\"'`]?$", re.IGNORECASE)
 _PRIVATE_KEY = lazy_pattern(r"-----(BEGIN|END) (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
-# Lines of base64 up to the end of a text; what stands alone in its line before these is no word.
-_KEY_LINES = lazy_pattern(r"(?:(?:^|\n|\\n)[ \t>]*[A-Za-z0-9+/]{1,100}={0,2}[ \t\r]*)+(?:\n|\\n)[ \t>]*$")
+_LINE_END = lazy_pattern(r"\n|\\n")
+_KEY_LINE = lazy_pattern(r"[ \t>]*([A-Za-z0-9+/]{1,100}={0,2})[ \t\r]*")
+_QUOTE = lazy_pattern(r"[ \t>]*")
 _MOST_KEY_CHARACTERS = 20_000
 # Prefix, and what must follow it, as their issuers write them; the prefix is public and may be shown.
 _API_KEY = lazy_pattern(
@@ -264,17 +265,35 @@ def may_hold_secret(text: str) -> bool:
 def _private_keys(text: str) -> Iterator[Secret]:
     """Find the blocks of private keys: from where one begins, or its last lines, to its end or that of the text."""
     start: int | None = None
+    last = 0  # where the mark before ends
     for mark in _PRIVATE_KEY.finditer(text):
         if mark[1] == "BEGIN":
             start = mark.start() if start is None else start
-            continue
-        if start is None:
-            lines = _KEY_LINES.search(text, max(0, mark.start() - _MOST_KEY_CHARACTERS), mark.start())
-            start = mark.start() if lines is None else lines.start() + len(lines[0]) - len(lines[0].lstrip("\\n\n >\t"))
-        yield Secret("private_key", start, mark.end(), f"private key {MASK}")
-        start = None
+        else:
+            if start is None:
+                start = _find_key_lines(text, max(last, mark.start() - _MOST_KEY_CHARACTERS), mark.start())
+            yield Secret("private_key", start, mark.end(), f"private key {MASK}")
+            start = None
+        last = mark.end()
     if start is not None:
         yield Secret("private_key", start, len(text), f"private key {MASK}")
+
+
+def _find_key_lines(text: str, start: int, end: int) -> int:
+    """Find the beginning of the lines of base64 at the end of a part of a text; its end where there are none."""
+    breaks = [match.span() for match in _LINE_END.finditer(text, start, end)]
+    begins = [*([] if start else [0]), *(after for _, after in breaks)]  # elsewhere a part may begin within a line
+    ends = [before for before, _ in breaks[1 if start else 0 :]]
+    if not breaks or _QUOTE.fullmatch(text, begins[-1], end) is None:
+        return end
+    found = end
+    for begin, line_end in zip(reversed(begins[:-1]), reversed(ends), strict=True):
+        line = _KEY_LINE.fullmatch(text, begin, line_end)
+        if line is not None:
+            found = line.start(1)
+        elif found < end or _QUOTE.fullmatch(text, begin, line_end) is None:  # blank lines may stand before the mark
+            break
+    return found
 
 
 def _api_keys(text: str, start: int, end: int) -> Iterator[Secret]:
