@@ -55,6 +55,7 @@ class Pools(View):
         Raises:
             InvalidInput: an empty name, one that is taken, a member that is a scope's name, or this agent is bound to
                 its user; nothing was written.
+            Forbidden: another member, from the key of one agent without the right to publish.
         """
         parts = self._parts()
         named = checks.name(name, name="pool")
@@ -72,6 +73,7 @@ class Pools(View):
         Raises:
             NotFound: this agent is in no such pool.
             InvalidInput: the member is a scope's name, or this agent is bound to its user.
+            Forbidden: as `create`.
         """
         named, joined = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()

@@ -31,8 +31,9 @@ def served(request, tmp_path_factory):
         yield SimpleNamespace(server=server, keys=keys, office=office, role=request.param)
 
 
-def ask(served, agent, role, path, body):
-    return served.server.ask("POST", path, body, Authorization=f"Bearer {served.keys[agent, role]}")
+def ask(served, key_agent, role, path, body, *, agent=None):
+    headers = {"Engrain-Agent": agent} if agent else {}
+    return served.server.ask("POST", path, body, Authorization=f"Bearer {served.keys[key_agent, role]}", **headers)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,30 @@ def test_the_key_of_one_agent_needs_a_role_to_write_what_every_agent_reads(serve
             assert answered.json["code"] == "forbidden"
             assert "every agent's" in answered.json["detail"]
             assert "server.publishing_role" in answered.json["detail"]
+
+
+@pytest.mark.parametrize("verb", ["create", "add"])
+def test_the_key_of_one_agent_brings_no_other_agent_into_a_pool(served, verb):
+    """A member has what is in a pool among its own memories, in its searches and its prompts."""
+    pool = f"trap {verb}"
+    opened = ask(served, "sales", "writer", "/v1/pools", {"name": pool, "members": ["sales"]})
+    assert opened.status == 201, opened.json
+    path, body = "/v1/pools/add", {"name": pool, "member": "ceo"}
+    if verb == "create":
+        path, body = "/v1/pools", {"name": "trap", "members": ["ceo"]}
+    invited = ask(served, "sales", "writer", path, body)
+    if served.role == "writer":
+        assert invited.status in (200, 201), invited.json
+        return
+    assert invited.status == 403, invited.json
+    assert "'ceo'" in invited.json["detail"]
+    assert "server.publishing_role" in invited.json["detail"]
+    assert (
+        ask(served, "sales", "writer", "/v1/facts", {**PLANTED, "content": "Trap Bank", "scope": f"pool:{pool}"}).status
+        == 201
+    )
+    known = ask(served, None, "writer", "/v1/recall", {"query": "Where is Acme paid?"}, agent="ceo")
+    assert "Trap Bank" not in {hit["memory"]["content"] for hit in known.json["hits"]}
 
 
 def test_a_key_without_the_right_cannot_correct_what_every_agent_reads(served):

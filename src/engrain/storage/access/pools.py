@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.access.pools import Pool, pool_scope
-from engrain.errors import InvalidInput
+from engrain.errors import Forbidden, InvalidInput
 from engrain.storage.access import membership
 from engrain.storage.transaction import for_every_user
 
@@ -26,8 +26,10 @@ def create_pool(work: UnitOfWork, name: str, members: Sequence[str], metadata: M
 
     Raises:
         InvalidInput: the tenant has a pool of this name, or the caller is bound to a user; nothing was written.
+        Forbidden: another member, and the key of the caller speaks for one agent without the right to publish.
     """
     _check_unbound(work, name)
+    _check_invitation(work, members)
     made = work.one("add_pool", tenant_id=work.tenant_id, name=name, at=work.at, metadata=work.dialect.json(metadata))
     if made is None:
         raise InvalidInput(f"the name {name!r:.80} is taken by another pool; choose another")
@@ -43,8 +45,10 @@ def join_pool(work: UnitOfWork, name: str, member: str) -> Pool | None:
 
     Raises:
         InvalidInput: the caller is bound to a user; nothing was written.
+        Forbidden: as `create_pool`.
     """
     _check_unbound(work, name)
+    _check_invitation(work, [member])
     if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return None
     if work.one("add_member", tenant_id=work.tenant_id, pool=name, agent=member, at=work.at) is not None:
@@ -104,6 +108,17 @@ def _check_unbound(work: UnitOfWork, name: str) -> None:
         raise InvalidInput(
             f"a pool is everybody's, and this caller is bound to user {caller.user!r:.80}; make, change or delete pool "
             f"{name!r:.80} with an agent or a key that is bound to no user"
+        )
+
+
+def _check_invitation(work: UnitOfWork, members: Sequence[str]) -> None:
+    """Refuse the key of one agent that brings in another one, unless it may publish: a member reads all of a pool."""
+    caller = work.act.caller
+    invited = next((member for member in members if member != caller.agent), None)
+    if invited is not None and not caller.may_publish:
+        raise Forbidden(
+            f"agent {invited!r:.80} would read what others write to the pool, and the key speaks for the agent "
+            f"{caller.agent!r:.80}; nothing was written: let an administrator add it, or set server.publishing_role"
         )
 
 
