@@ -326,6 +326,28 @@ class TestNames:
         monkeypatch.setenv("ENGRAIN_RETRIEVAL", "keyword")
         assert refusal().startswith("setting retrieval, given by ENGRAIN_RETRIEVAL, is no JSON")
 
+    @pytest.mark.parametrize(
+        ("text", "hosts"),
+        [
+            ("memory.example.com", ("memory.example.com",)),
+            ("a.example, b.example,", ("a.example", "b.example")),
+            ('["a.example", "b.example"]', ("a.example", "b.example")),
+            ("*", ("*",)),
+            ("", ()),
+        ],
+    )
+    def test_a_list_in_a_variable_is_words_or_json(self, monkeypatch, text, hosts):
+        monkeypatch.setenv("ENGRAIN_SERVER__ALLOWED_HOSTS", text)
+        assert load().server.allowed_hosts == hosts
+
+    @pytest.mark.parametrize("text", ["ollama run llama3", '["ollama", "run"', "a.example b.example"])
+    def test_words_without_a_comma_between_them_are_no_list(self, monkeypatch, text):
+        monkeypatch.setenv("ENGRAIN_LLM__COMMAND", text)
+        message = (
+            'setting llm.command, given by ENGRAIN_LLM__COMMAND, is no list: write one,two, or as JSON ["one", "two"]'
+        )
+        assert refusal() == message
+
 
 class TestValues:
     @pytest.mark.parametrize(

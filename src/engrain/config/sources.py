@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ CALLER = "the caller"
 DEFAULTS_OF = "the defaults of"
 _HOST_TABLE = ("modules", "memory")
 _OF_THE_TEST_SUITES = "ENGRAIN_TEST_"
+_IN_NO_WORD = re.compile(r"[\s\[\]{}\"]")  # of a list without JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +76,37 @@ def _environment() -> Iterator[Source]:
     for variable in sorted(paths, key=lambda name: (-len(paths[name]), name)):
         path = paths[variable]
         names.check(_nested(path, {}), origin=variable)
-        value: Any = os.environ[variable]
-        if _is_table(path):
-            try:
-                value = json.loads(value)
-            except ValueError as error:
-                name = ".".join(path)
-                raise InvalidInput(f"setting {name}, given by {variable}, is no JSON, as a table must be") from error
-        values = _nested(path, value)
+        values = _nested(path, _parse_variable(variable, path))
         names.check(values, origin=variable)
         yield Source(variable, values)
 
 
-def _is_table(path: list[str]) -> bool:
-    """True for a section, and for a setting that holds several values; a variable has those as JSON."""
+def _parse_variable(variable: str, path: list[str]) -> Any:
+    """Read a variable: JSON where it has a table or a list, which may be plain words with commas between them."""
+    text, type_ = os.environ[variable], _type(path)
+    if type_ not in {dict, list, tuple}:
+        return text
+    is_list = type_ is not dict
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if is_list and not any(_IN_NO_WORD.search(word) for word in words):
+        return words
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        expected = 'list: write one,two, or as JSON ["one", "two"]' if is_list else "JSON, as a table must be"
+        raise InvalidInput(f"setting {'.'.join(path)}, given by {variable}, is no {expected}") from error
+
+
+def _type(path: list[str]) -> Any:
+    """Return what a section or a setting with several values is made as: dict, list or tuple; else anything."""
     model: type[Section] | Section = Settings
     for name in path[:-1]:
         inner = section(model, name)
         if inner is None:
-            return False
+            return None
         model = inner
     declared = model.declared[path[-1]]
-    return isinstance(declared, Section) or get_origin(declared.annotation) in {dict, list, tuple}
+    return dict if isinstance(declared, Section) else get_origin(declared.annotation)
 
 
 def _is_ours(variable: str) -> bool:
