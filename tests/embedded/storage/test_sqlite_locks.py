@@ -233,6 +233,44 @@ def test_a_reader_goes_with_its_thread(path):
         assert len([each for each in apsw.connections() if each.filename.endswith("agent.db")]) <= 2
 
 
+def interrupted(deed, *arguments, after: int) -> bool:
+    """True if Ctrl-C came into a call, at the start or the end of so many further calls; false if it had ended."""
+    left = after
+
+    def count(_frame, event, _function):
+        nonlocal left
+        left -= event in {"call", "return", "c_return"}
+        if left < 0:
+            raise KeyboardInterrupt
+
+    try:
+        sys.setprofile(count)
+        deed(*arguments)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+@pytest.mark.parametrize("deed", ["read", "write"])
+def test_ctrl_c_at_any_call_leaves_a_store_that_all_threads_read_and_write(path, deed):
+    with closing(SqliteStore(path)) as store:
+        deeds = {"read": lambda: store.recent(request(), 1), "write": lambda: put(store, [episode("Mine.")])}
+        deeds[deed]()
+        after = 0
+        while interrupted(deeds[deed], after=after):
+            written = []
+            other = threading.Thread(target=lambda: written.extend(put(store, [episode("Another's.")])), daemon=True)  # noqa: B023
+            other.start()
+            other.join(60)
+            assert len(written) == 1, after
+            assert store.get(CALLER, [written[0].id]) == written, after
+            after += 1
+        assert after > 50
+        assert store.health().problems == ()
+
+
 CREATE = """
 import sys
 from tests.support.stores import SqliteStore

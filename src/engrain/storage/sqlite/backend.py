@@ -95,7 +95,8 @@ class SqliteBackend:
         is_repeatable: bool,  # noqa: ARG002  # nothing is lost while committing
         user_id: str | None = None,  # noqa: ARG002  # likewise
     ) -> _Result:
-        with self._connections.transaction as db:
+        connections = self._connections
+        with connections.lock, connections.transaction as db:
             self._changes_before = db.total_changes()
             return work(db)
 

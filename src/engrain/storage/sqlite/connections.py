@@ -64,7 +64,7 @@ class Connections:
         self.in_memory = location == MEMORY_LOCATION
         self._busy_timeout_s = busy_timeout_s
         self._synchronous = synchronous
-        self._write_lock = threading.RLock()
+        self.lock = threading.RLock()
         self._threads = threading.local()
         self._opened: WeakSet[apsw.Connection] = WeakSet()  # a reader goes with its thread
         self._opened_lock = threading.Lock()
@@ -78,16 +78,18 @@ class Connections:
             except (apsw.ReadOnlyError, apsw.CantOpenError):
                 self._is_frozen = not Path(f"{location}-wal").exists()  # what is in a log would be missed
                 self._writer = self._open(_Writer)
-        self.transaction = WriteTransaction(location, self._writer, self._write_lock)
+        self.transaction = WriteTransaction(location, self._writer)
 
-    def writing(self) -> WriteTransaction:
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
         """A transaction that holds the write lock from its first statement; it commits, or leaves nothing."""
-        return self.transaction
+        with self.lock, self.transaction as db:
+            yield db
 
     @contextmanager
     def unmapped_writing(self) -> Iterator[apsw.Connection]:
         """`writing`, for what looks at all of the file, without mapping it into this process's memory."""
-        with self._write_lock:
+        with self.lock:
             self._writer.pragma("mmap_size", 0)
             try:
                 with self.writing() as db:
@@ -131,7 +133,7 @@ class Connections:
     @contextmanager
     def compacting(self) -> Iterator[apsw.Connection]:
         """The writer outside of any transaction, and no other here; its log is folded into the file afterwards."""
-        with self._write_lock, ErrorTranslation(self.location, self._writer):
+        with self.lock, ErrorTranslation(self.location, self._writer):
             self._check_open()
             yield self._writer
             self._truncate_log(wait_s=self._busy_timeout_s)
@@ -163,7 +165,7 @@ class Connections:
         with ErrorTranslation(self.location):
             self._check_open()
             if self.in_memory:
-                with self._write_lock:
+                with self.lock:
                     yield self._writer
                 return
             reader = getattr(self._threads, "reader", None)
@@ -175,8 +177,10 @@ class Connections:
     def snapshot(self) -> Iterator[apsw.Connection]:
         """This thread's reader in a transaction: from the first statement to the last it sees one state of the file."""
         with self.reading() as db:
-            db.execute("BEGIN")
             try:
+                if db.in_transaction:  # Ctrl-C came while the one before was ended
+                    db.execute("ROLLBACK")
+                db.execute("BEGIN")
                 yield db
             finally:
                 if db.in_transaction:  # which an error of the file itself may have ended
@@ -215,7 +219,7 @@ class Connections:
 
     def close(self) -> None:
         """Close every connection of every thread; the last one out folds the write-ahead log into the file."""
-        with self._write_lock, self._opened_lock, ErrorTranslation(self.location):
+        with self.lock, self._opened_lock, ErrorTranslation(self.location):
             self._is_closed = True
             self._threads = threading.local()
             for connection in self._opened:
@@ -271,27 +275,27 @@ class Connections:
 
 
 class WriteTransaction:
-    """Context of every transaction of one writer: a generator's takes four times as long.
+    """Context of every transaction of one writer, inside its lock: a generator's takes four times as long.
 
-    The lock is held inside, by the thread that `finish` belongs to: what to do once it is committed.
+    The lock is taken by a `with` of its own, as Ctrl-C may come at any call, and only there it is never held for good.
+    What Ctrl-C leaves of a transaction goes before the next one begins. `finish` is what to do once one is committed.
     """
 
-    __slots__ = ("_db", "_location", "_lock", "_run", "finish")
+    __slots__ = ("_db", "_location", "_run", "finish")
 
-    def __init__(self, location: str, db: _Writer, lock: threading.RLock) -> None:
+    def __init__(self, location: str, db: _Writer) -> None:
         self._location = location
         self._db = db
         self._run = db.cursor().execute  # the writer itself holds it for a while, or it would hold itself open
-        self._lock = lock
         self.finish: Callable[[], None] | None = None
 
     def __enter__(self) -> apsw.Connection:
-        self._lock.acquire()
         try:
+            if self._db.in_transaction:
+                self._run("ROLLBACK")
             self._run("BEGIN IMMEDIATE")
         except BaseException as error:
-            self._lock.release()
-            raise_translated(error, self._location, self._db)
+            self._roll_back(error)
             raise
         self._db.run = self._run
         return self._db
@@ -309,13 +313,12 @@ class WriteTransaction:
         except BaseException as failure:
             self._roll_back(failure)
             raise
-        finally:
-            self._lock.release()
 
     def _roll_back(self, error: BaseException) -> None:
         """Leave nothing; raise ours in place of an error of the driver."""
-        if self._db.in_transaction:
-            self._run("ROLLBACK")
+        with suppress(apsw.ConnectionClosedError):
+            if self._db.in_transaction:
+                self._run("ROLLBACK")
         raise_translated(error, self._location, self._db)
 
 
