@@ -126,9 +126,9 @@ def _file(named: str | Path | None) -> Iterator[Source]:
     if named is not None and not isinstance(named, str | Path):
         raise InvalidInput(f"config must be the path of a TOML file, not {named!r:.80}")
     named = named or os.environ.get(CONFIG_VARIABLE) or None
-    path = _absolute(TOML_FILE if named is None else named)
-    if named is None and not path.is_file():
+    if named is None and not Path(TOML_FILE).is_file():  # nor has a working folder that is gone
         return
+    path = _absolute(TOML_FILE if named is None else named)
     content, status = _read(path)
     origin, values = _checked(path, content, is_named=named is not None)
     trust.check(path, content, status, values, is_named=named is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
@@ -11,7 +12,6 @@ from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from engrain.storage.store import SqlStore
 
@@ -68,10 +68,18 @@ def open_store(
         raise InvalidInput("the path of the memory is empty; name a file such as agent.db")
     from engrain.storage.sqlite.backend import SqliteBackend
 
-    path = where if where == IN_MEMORY else checks.path(where, name="location")
+    path = where if where == IN_MEMORY else _absolute_path(checks.path(where, name="location"))
     return SqlStore(
         SqliteBackend(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous, cache_bytes=cache_mb * _MB)
     )
+
+
+def _absolute_path(path: str) -> str:
+    """Return a path that stays the same when the process changes its folder: later threads open the file, too."""
+    try:
+        return str(Path(path).absolute())
+    except FileNotFoundError as error:
+        raise InvalidInput(f"the folder of {path!r:.300} is gone; give an absolute path") from error
 
 
 def _open_shards(home: str, shards: Mapping[str, str], open_: Callable[[str], SqlStore]) -> SqlStore:

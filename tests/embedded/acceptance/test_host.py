@@ -56,6 +56,31 @@ class TestStartup:
             assert memory.parts.store.location == str(path)
             assert contents(memory) == {"tea"}
 
+    def test_a_relative_path_is_of_the_folder_where_it_was_opened(self, tmp_path, monkeypatch):
+        """Threads that come later open the file, too."""
+        here, there = tmp_path / "here", tmp_path / "there"
+        for folder in (here, there):
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            with Memory.open("agent.db", embedder="none") as memory:
+                memory.agent().observe(folder.name)
+        monkeypatch.chdir(here)
+        with Memory.open("agent.db", embedder="none") as memory, ThreadPoolExecutor(1) as later:
+            monkeypatch.chdir(there)
+            assert later.submit(contents, memory).result() == {"here"}
+            assert memory.parts.store.location == str(here / "agent.db")
+
+    def test_a_working_folder_that_is_gone_needs_an_absolute_path(self, path, tmp_path, monkeypatch):
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        with pytest.raises(InvalidInput, match="give an absolute path"):
+            Memory.open("agent.db", embedder="none")
+        with Memory.open(path, embedder="none") as memory:
+            memory.agent().observe("tea")
+            assert contents(memory) == {"tea"}
+
     @pytest.mark.req("B28.1")
     def test_a_store_of_the_hosts_own_is_held_too(self, path, settings):
         store = open_verbs(path)
