@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from engrain.agent.agent import Agent
 from engrain.agent.consolidation import Consolidation
@@ -28,13 +28,8 @@ from engrain.service import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from datetime import datetime
     from types import TracebackType
 
-    from engrain.config.tree import Settings
-    from engrain.domain.ports import Embedder
-    from engrain.domain.records import Caller, Degraded
-    from engrain.domain.runs.completions import Usage
     from engrain.verbs import exact_words
 
 _Parameters = ParamSpec("_Parameters")
@@ -74,6 +69,22 @@ class Opening(Generic[_Parameters]):
             return owner(await asyncio.to_thread(self.method, *args, **kwargs))
 
         return call
+
+
+class View(property, Generic[_Answer]):
+    """A property of a wrapped object, as it is or as the awaited twin of its value."""
+
+    @overload
+    def __init__(self, of: Callable[[Any], _Answer]) -> None: ...
+    @overload
+    def __init__(self, of: Any, twin: Callable[[Any], _Answer]) -> None: ...
+    def __init__(self, of: Any, twin: Callable[[Any], Any] = lambda value: value) -> None:
+        name = of.fget.__name__
+        super().__init__(lambda self: twin(getattr(self.wrapped, name)), doc=of.__doc__)
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: object, owner: type | None = None, /) -> _Answer: ...  # type: ignore[override]  # not of the class itself
 
 
 class Async(Generic[_Wrapped]):
@@ -267,60 +278,17 @@ class AsyncAgent(Async[Agent]):
 
     __slots__ = ()
 
-    @property
-    def caller(self) -> Caller:
-        """The tenant, agent, session and request id that every call carries."""
-        return self.wrapped.caller
-
-    @property
-    def rules(self) -> AsyncRules:
-        """The verbs of `Agent.rules`, awaited."""
-        return AsyncRules(self.wrapped.rules)
-
-    @property
-    def entities(self) -> AsyncEntities:
-        """The verbs of `Agent.entities`, awaited."""
-        return AsyncEntities(self.wrapped.entities)
-
-    @property
-    def graph(self) -> AsyncGraph:
-        """The verbs of `Agent.graph`, awaited."""
-        return AsyncGraph(self.wrapped.graph)
-
-    @property
-    def notes(self) -> AsyncNotes:
-        """The verbs of `Agent.notes`, awaited."""
-        return AsyncNotes(self.wrapped.notes)
-
-    @property
-    def pools(self) -> AsyncPools:
-        """The verbs of `Agent.pools`, awaited."""
-        return AsyncPools(self.wrapped.pools)
-
-    @property
-    def consolidation(self) -> AsyncConsolidation:
-        """The verbs of `Agent.consolidation`, awaited."""
-        return AsyncConsolidation(self.wrapped.consolidation)
-
-    @property
-    def working(self) -> AsyncWorking:
-        """The verbs of `Agent.working`, awaited."""
-        return AsyncWorking(self.wrapped.working)
-
-    @property
-    def hooks(self) -> AsyncHooks:
-        """The verbs of `Agent.hooks`, awaited."""
-        return AsyncHooks(self.wrapped.hooks)
-
-    @property
-    def log(self) -> AsyncLog:
-        """The verbs of `Agent.log`, awaited."""
-        return AsyncLog(self.wrapped.log)
-
-    @property
-    def store(self) -> AsyncItemStore:
-        """The verbs of `Agent.store`, awaited."""
-        return AsyncItemStore(self.wrapped.store)
+    caller = View(Agent.caller)
+    rules = View(Agent.rules, AsyncRules)
+    entities = View(Agent.entities, AsyncEntities)
+    graph = View(Agent.graph, AsyncGraph)
+    notes = View(Agent.notes, AsyncNotes)
+    pools = View(Agent.pools, AsyncPools)
+    consolidation = View(Agent.consolidation, AsyncConsolidation)
+    working = View(Agent.working, AsyncWorking)
+    hooks = View(Agent.hooks, AsyncHooks)
+    log = View(Agent.log, AsyncLog)
+    store = View(Agent.store, AsyncItemStore)
 
     observe = Awaited(Agent.observe)
     add = Awaited(Agent.add)
@@ -389,40 +357,13 @@ class AsyncMemory(Async[Memory]):
         )
         return AsyncAgent(view)
 
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self.wrapped.settings
-
-    @property
-    def now(self) -> datetime:
-        """The time by the clock of this memory: aware, UTC."""
-        return self.wrapped.now
-
-    @property
-    def embedder(self) -> Embedder | None:
-        """The embedder in force; None where searches use keywords alone."""
-        return self.wrapped.embedder
-
-    @property
-    def without_vectors(self) -> Degraded | None:
-        """The reason why a configured embedder is not used; None where it is, or none is configured."""
-        return self.wrapped.without_vectors
-
-    @property
-    def llm_usage(self) -> Usage:
-        """The cost of the language model's answers to this Memory so far."""
-        return self.wrapped.llm_usage
-
-    @property
-    def keys(self) -> AsyncKeys:
-        """The verbs of `Memory.keys`, awaited."""
-        return AsyncKeys(self.wrapped.keys)
-
-    @property
-    def jobs(self) -> AsyncJobs:
-        """The verbs of `Memory.jobs`, awaited."""
-        return AsyncJobs(self.wrapped.jobs)
+    settings = View(Memory.settings)
+    now = View(Memory.now)
+    embedder = View(Memory.embedder)
+    without_vectors = View(Memory.without_vectors)
+    llm_usage = View(Memory.llm_usage)
+    keys = View(Memory.keys, AsyncKeys)
+    jobs = View(Memory.jobs, AsyncJobs)
 
     open = Opening(Memory.open)
 
