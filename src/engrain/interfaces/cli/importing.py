@@ -27,17 +27,14 @@ _COUNTED_UP_TO = 1_000
 def run(invocation: Invocation, arguments: Mapping[str, Any]) -> None:
     """Import a file and say what that did; stopped anywhere, it leaves whole turns and can be run again."""
     taken = {name: value for name, value in arguments.items() if name != "no_embed"}
+    kept = "everything stored so far is whole; run the same command again to complete it"
     with invocation.memory() as memory:
-        try:
+        with progress.explain_interrupt(kept):
             report = _read(invocation, memory, taken)
             for line in reports.import_notes(report):
                 invocation.note(line)
             if not arguments.get("no_embed") and not is_served(memory):
                 _embed(invocation, memory, report)
-        except KeyboardInterrupt as stop:
-            raise KeyboardInterrupt(
-                "interrupted: everything stored so far is whole; run the same command again to complete it"
-            ) from stop
         invocation.answer(report.to_dict(), reports.imported(report))
     if report.broken:
         raise typer.Exit(ExitCode.BROKEN_RECORDS)

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from engrain.errors import EngrainError, InvalidInput, StorageError
-from engrain.interfaces.cli import failures, output
+from engrain.interfaces.cli import failures, output, progress
 
 if TYPE_CHECKING:
     from engrain.client.memory import RemoteMemory
@@ -160,12 +160,11 @@ class Invocation:
         if waiting > _WORTH_A_WORD:
             self.note(f"making the vectors of {waiting:,} memories or more; Ctrl-C leaves them for later")
         try:
-            memory.flush()
+            with progress.explain_interrupt("it is stored; the next command that adds makes its vector"):
+                memory.flush()
         except EngrainError as error:
             if describe_missing_key(memory.settings) is None:  # which the command began with
                 self.note(f"note: stored, and found by keywords until its vector can be made: {error}")
-        except KeyboardInterrupt as stop:
-            raise KeyboardInterrupt("interrupted: it is stored; the next command that adds makes its vector") from stop
 
     def note(self, text: str) -> None:
         """One line on stderr; none where a program reads."""

@@ -53,5 +53,14 @@ def sums(show: Callable[[int], None]) -> Callable[[int], None]:
     return add
 
 
+@contextmanager
+def explain_interrupt(text: str) -> Iterator[None]:
+    """Give a Ctrl-C inside the block a message: what stands, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(f"interrupted: {text}") from stop
+
+
 def _unseen(_done: int) -> None:
     pass

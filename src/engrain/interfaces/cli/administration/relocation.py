@@ -29,14 +29,12 @@ def reembed(
     """
     with invocation.memory(embedder=embedder) as memory:
         total = _vectors_to_make(invocation, memory)
-        with progress.counting("making vectors", total=total, visible=not invocation.as_json) as done:
-            try:
-                report = memory.reembed(progress.sums(done))
-            except KeyboardInterrupt as stop:
-                raise KeyboardInterrupt(
-                    "interrupted: searches go on as before, and the new vectors so far are kept; "
-                    "run the same command again to complete them"
-                ) from stop
+        kept = "searches go on as before, and the new vectors so far are kept"
+        with (
+            progress.counting("making vectors", total=total, visible=not invocation.as_json) as done,
+            progress.explain_interrupt(f"{kept}; run the same command again to complete them"),
+        ):
+            report = memory.reembed(progress.sums(done))
         invocation.answer(
             report.to_dict(),
             f"searches use {report.embedder} now: {output.counted(report.embedded, 'vector')} made, "
@@ -56,19 +54,15 @@ def copy(
     from engrain.portability.copies import copy_database
 
     settings = invocation.settings()
-    with ExitStack() as shown:
-        try:
-            report = copy_database(
-                source,
-                target,
-                busy_timeout_s=settings.storage.busy_timeout_s,
-                synchronous=settings.storage.synchronous,
-                progress=progress.steps(shown, visible=not invocation.as_json),
-            )
-        except KeyboardInterrupt as stop:
-            raise KeyboardInterrupt(
-                "interrupted: what was copied is whole; run the same command again to complete it"
-            ) from stop
+    kept = "what was copied is whole; run the same command again to complete it"
+    with ExitStack() as shown, progress.explain_interrupt(kept):
+        report = copy_database(
+            source,
+            target,
+            busy_timeout_s=settings.storage.busy_timeout_s,
+            synchronous=settings.storage.synchronous,
+            progress=progress.steps(shown, visible=not invocation.as_json),
+        )
     invocation.answer({**report.to_dict(), "differing": list(report.differing)}, _copied(report))
     if report.differing:
         invocation.note(

@@ -41,12 +41,9 @@ def move(
 
     with _open_shards(invocation) as store, ExitStack() as shown:
         steps = progress.steps(shown, visible=not invocation.as_json)
-        try:
+        kept = "the tenant is whole where it was or where it goes; run the same command again"
+        with progress.explain_interrupt(kept):
             report = move_tenant(store, name, to, steps)
-        except KeyboardInterrupt as stop:
-            raise KeyboardInterrupt(
-                "interrupted: the tenant is whole where it was or where it goes; run the same command again"
-            ) from stop
         if report.source == report.target:
             text = (
                 f"{name} is on {to} already; {output.counted(report.removed, 'row')} of earlier moves removed elsewhere"
