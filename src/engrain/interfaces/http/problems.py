@@ -82,9 +82,6 @@ _OAUTH = re.compile(r"/\.well-known/(oauth-|openid-configuration).*|/authorize|/
 class Refused(HTTPException):
     """A request that HTTP itself has a status for: malformed, of another media type, of another version."""
 
-    def __init__(self, status: HTTPStatus, detail: str) -> None:
-        super().__init__(status, detail)
-
 
 def status_of(error: EngrainError) -> HTTPStatus:
     """Return the HTTP status of an error of ours."""
