@@ -156,6 +156,10 @@ class DatabaseBusy(StorageError):
     code = "database_busy"
 
 
+# The database can be read all the same: a read that would write besides goes on without that.
+UNWRITABLE = (DatabaseBusy, DatabaseFull, DatabaseReadOnly)
+
+
 class DatabaseUnreachable(StorageError):
     """The server cannot be reached, went away and stayed away, or refuses the user, password or database named."""
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from engrain.domain.ids import fresh_id
-from engrain.errors import DatabaseBusy, DatabaseReadOnly
+from engrain.errors import UNWRITABLE
 from engrain.storage.transaction import Transaction, repeatable
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 from engrain.storage.write import embedding_versions
@@ -84,8 +84,8 @@ class SqlStore:
     ) -> _Result:
         """`read`, once the search index has caught up with what was written.
 
-        Where the database cannot be written now, `index_is_behind` of the snapshot is true: the newest memories are
-        found by their own words alone.
+        Where the database cannot be written now, be it busy, full or read-only, `index_is_behind` of the snapshot is
+        true: the newest memories are found by their own words alone.
         """
         backend, is_current, is_behind = self.backend, False, False
 
@@ -102,7 +102,7 @@ class SqlStore:
         is_current = True
         try:
             backend.flush_index()
-        except (DatabaseBusy, DatabaseReadOnly):
+        except UNWRITABLE:
             is_behind = True
         found = backend.read(caller.tenant_id, attempt, user_id=caller.user_id)
         assert found is not None

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from engrain import errors
+from engrain import Memory, errors
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.schema import APPLICATION_ID
 from tests.support.sample_records import CALLER, act, episode, fact, request
@@ -299,6 +299,26 @@ def test_a_full_file_is_said_to_be_full_and_works_again_with_room(path):
             db.pragma("max_page_count", 2**31)
         assert len(put(store, too_much)) == 9
         assert store.health().problems == ()
+
+
+def test_a_full_file_is_searched_as_far_as_it_is_indexed(path):
+    with Memory.open(path, embedder="none") as memory:
+        agent = memory.agent("ana")
+        agent.remember("Lisbon", subject="Ana", predicate="lives in")
+        agent.store("places").put("home", {"text": "Lisbon"}, index=["text"])
+        connections = memory.parts.store.backend._connections
+        for number in range(200):
+            agent.observe(f"Hay {' '.join(f'straw{number * 99 + each}' for each in range(99))}")
+        with connections.writing() as db:
+            db.pragma("max_page_count", db.pragma("page_count"))
+        answer = agent.recall("Lisbon")
+        assert [hit.memory.content for hit in answer] == ["Lisbon"]
+        assert "index_behind" in {degraded.code for degraded in answer.degraded}
+        assert [hit.memory.content.split()[1] for hit in agent.recall("straw99")] == ["straw99"]
+        assert [item.key for item in agent.store("places").search("Lisbon")] == ["home"]
+        with connections.writing() as db:
+            db.pragma("max_page_count", 2**31)
+        assert "index_behind" not in {degraded.code for degraded in agent.recall("Lisbon").degraded}
 
 
 def test_a_limit_of_the_process_is_no_room_too(path):

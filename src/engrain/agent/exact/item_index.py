@@ -8,7 +8,7 @@ from engrain.agent.reads.search import embed_query
 from engrain.domain.items import IndexEntry, find_texts
 from engrain.domain.records import Degraded
 from engrain.domain.text.analysis import lookup_terms, terms
-from engrain.errors import DatabaseBusy, DatabaseReadOnly, EngineUnavailable
+from engrain.errors import UNWRITABLE, EngineUnavailable
 from engrain.storage.exact import items
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _index_missing(parts: Parts, caller: Caller, namespace: Namespace, *, now: d
         entries = list(zip(batch, _make_entries(parts, texts), strict=True))
         try:
             parts.store.maintain(caller.tenant_id, items.index_all, caller.tenant_id, entries)
-        except (DatabaseBusy, DatabaseReadOnly):  # the search goes on with what is indexed
+        except UNWRITABLE:  # the search goes on with what is indexed
             return
 
 

@@ -11,7 +11,7 @@ from engrain.agent.wiring.acts import new_act
 from engrain.domain.faults import describe_fault
 from engrain.domain.records import Degraded
 from engrain.domain.requests import Act, Request
-from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable
+from engrain.errors import UNWRITABLE, EngineUnavailable
 from engrain.storage.search.namespaces import count_waiting
 from engrain.storage.selection import load_memories
 from engrain.storage.write.changes import touch
@@ -107,7 +107,7 @@ def get_counted(parts: Parts, caller: Caller, ids: Sequence[str]) -> list[Memory
     """Return those of `ids` the caller sees, a reference counted unless the database cannot be written now."""
     try:
         return parts.store.write(new_act(parts, caller), touch, ids)
-    except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
+    except UNWRITABLE:
         metrics.count("references_not_counted", len(ids))
         return parts.store.read(caller, load_memories, ids)
 
