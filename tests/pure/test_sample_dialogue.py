@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engrain.portability.formats import ImportedTurn, detect, read
+from engrain.portability.formats import detect, read
+from engrain.portability.formats.records import ImportedTurn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIALOGUE = EXAMPLES / "two_friends.jsonl"

@@ -13,7 +13,8 @@ from engrain.domain.records import Episode, Fact, Record, Rule
 from engrain.domain.requests import Act
 from engrain.domain.text.secrets import apply_policy_to_value
 from engrain.errors import InvalidInput, UnreadableImport
-from engrain.portability.formats import (
+from engrain.portability.formats import detect, read
+from engrain.portability.formats.records import (
     BrokenRecord,
     IgnoredKeys,
     ImportedEntity,
@@ -23,8 +24,6 @@ from engrain.portability.formats import (
     ImportedRule,
     ImportedTurn,
     agent_of_record,
-    detect,
-    read,
     user_of_record,
 )
 from engrain.storage.transaction import repeatable
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Clock
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.text.secrets import SecretPolicy
-    from engrain.portability.formats import ImportedRecord
+    from engrain.portability.formats.records import ImportedRecord
     from engrain.portability.record_converter import RecordConverter
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import UnitOfWork

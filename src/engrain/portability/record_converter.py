@@ -20,21 +20,12 @@ from engrain.domain.memories.notes import NOTE_DECAY_RATE
 from engrain.domain.memories.predicates import free_text_predicate, is_free_text
 from engrain.domain.memories.secret_fields import apply_policy_to_record
 from engrain.domain.memories.turn_columns import import_metadata
-from engrain.domain.records import (
-    DECAY_RATES,
-    RULE_CONFIDENCE,
-    Entity,
-    Episode,
-    Fact,
-    MemoryRecord,
-    Record,
-    Rule,
-)
+from engrain.domain.records import DECAY_RATES, RULE_CONFIDENCE, Entity, Episode, Fact, MemoryRecord, Record, Rule
 from engrain.domain.text.categories import fact_category
 from engrain.domain.text.secrets import apply_policy, apply_policy_to_value
 from engrain.errors import InvalidInput
 from engrain.portability.exports import UNEXPORTED
-from engrain.portability.formats import (
+from engrain.portability.formats.records import (
     ImportedEntity,
     ImportedFact,
     ImportedItem,
@@ -72,11 +63,10 @@ class RecordConverter:
     undated: int = 0  # records of this unit without a time of their own
     names: dict[str, str] = field(default_factory=dict)  # of sessions and speakers, as they are stored
     plain: tuple[object, Mapping[str, Any]] = (None, {})  # the metadata of a format, and as its turns have them
-    act: Act = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Take the act of the unit."""
-        self.act = self.work.act
+    @property
+    def act(self) -> Act:
+        return self.work.act
 
     def find_known(self, records: Iterable[object]) -> None:
         """Find which records of an export are there, and which were erased since, or after an earlier import."""

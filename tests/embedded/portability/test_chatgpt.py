@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.portability.formats import BrokenRecord, ImportedTurn, read
+from engrain.portability.formats import read
 from engrain.portability.formats.chatgpt import CHATGPT
-from engrain.portability.formats.records import Entry
+from engrain.portability.formats.records import BrokenRecord, Entry, ImportedTurn
 
 SOURDOUGH = "6569a1d0-77aa-8013-9c55-0d2f4e9b1c01"
 

@@ -1,6 +1,7 @@
 from datetime import UTC, datetime
 
-from engrain.portability.formats import BrokenRecord, ImportedTurn, read
+from engrain.portability.formats import read
+from engrain.portability.formats.records import BrokenRecord, ImportedTurn
 
 
 def test_reads_text_blocks_and_the_names_of_attachments(samples):

@@ -6,7 +6,8 @@ import pytest
 from engrain.errors import UnreadableImport
 from engrain.portability.assistants.projects import tag_of
 from engrain.portability.assistants.turns import make_key
-from engrain.portability.formats import BrokenRecord, ImportedTurn, detect, read
+from engrain.portability.formats import detect, read
+from engrain.portability.formats.records import BrokenRecord, ImportedTurn
 
 SESSION = "d2c1b0a9-1111-4eee-9fff-000000000001"
 

@@ -7,7 +7,8 @@ import pytest
 
 from engrain.portability.assistants.projects import tag_of
 from engrain.portability.assistants.turns import make_key
-from engrain.portability.formats import BrokenRecord, ImportedTurn, detect, read
+from engrain.portability.formats import detect, read
+from engrain.portability.formats.records import BrokenRecord, ImportedTurn
 
 SAID = [("user", "Why does the parser refuse 29 February?"), ("assistant", "It takes every year for a common one.")]
 SESSION, TURN = "019cb655-7826-7080-b375-f4bd0ec83d54", "019cb655-8000-7000-8000-000000000001"

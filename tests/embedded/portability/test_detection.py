@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import FORMATS, BrokenRecord, ImportedEntity, ImportedTurn, detect, read
+from engrain.portability.formats import FORMATS, detect, read
+from engrain.portability.formats.records import BrokenRecord, ImportedEntity, ImportedTurn
 
 FORMAT_OF = {
     "chatgpt.json": "chatgpt",

@@ -10,16 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import (
-    FORMATS,
+from engrain.portability.formats import FORMATS, detect, read
+from engrain.portability.formats.records import (
     BrokenRecord,
     IgnoredKeys,
     ImportedEntity,
     ImportedFact,
     ImportedRule,
     ImportedTurn,
-    detect,
-    read,
 )
 
 SAMPLES = Path(__file__).parents[2] / "support" / "samples"

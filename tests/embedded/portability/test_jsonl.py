@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.portability.formats import BrokenRecord, IgnoredKeys, ImportedTurn, read
+from engrain.portability.formats import read
+from engrain.portability.formats.records import BrokenRecord, IgnoredKeys, ImportedTurn
 
 
 def test_reads_every_field_and_fills_in_what_is_not_said(samples):

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, ImportedTurn, files, read
+from engrain.portability.formats import files, read
 from engrain.portability.formats.fields import Malformed
+from engrain.portability.formats.records import BrokenRecord, ImportedTurn
 
 ROWS = '\ufeff{"content": "one"}\n{"content": "\ud800"}\n{"content": "three"}'
 

@@ -2,7 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engrain.portability.formats import BrokenRecord, ImportedTurn, read
+from engrain.portability.formats import read
+from engrain.portability.formats.records import BrokenRecord, ImportedTurn
 
 
 def test_reads_sessions_in_the_order_of_their_numbers(samples):

@@ -1,4 +1,5 @@
-from engrain.portability.formats import BrokenRecord, read
+from engrain.portability.formats import read
+from engrain.portability.formats.records import BrokenRecord
 
 
 def test_reads_a_list_of_messages_as_one_conversation(samples):

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedFact, detect, read
+from engrain.portability.formats import detect, read
+from engrain.portability.formats.records import BrokenRecord, ImportedEntity, ImportedFact
 
 MAY_7 = datetime(2024, 5, 7, 9, tzinfo=UTC)
 

@@ -6,7 +6,8 @@ import zipfile
 import pytest
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, ImportedTurn, detect, files, read
+from engrain.portability.formats import detect, files, read
+from engrain.portability.formats.records import BrokenRecord, ImportedTurn
 
 
 @pytest.fixture

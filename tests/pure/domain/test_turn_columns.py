@@ -15,7 +15,7 @@ from engrain.domain.memories.importance import importance_of, importances_of
 from engrain.domain.records import ROLES
 from engrain.domain.text.secrets import apply_policy, apply_policy_to_all
 from engrain.errors import InvalidInput
-from engrain.portability.formats import ImportedTurn
+from engrain.portability.formats.records import ImportedTurn
 from engrain.portability.imports import prepare_plain_turns
 from engrain.portability.record_converter import RecordConverter
 from tests.support.sample_records import act

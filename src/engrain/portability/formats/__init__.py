@@ -27,50 +27,16 @@ from engrain.portability.formats.markdown import MARKDOWN
 from engrain.portability.formats.mcp_memory import MCP_MEMORY
 from engrain.portability.formats.mem0 import MEM0
 from engrain.portability.formats.openai import OPENAI
-from engrain.portability.formats.records import (
-    BrokenRecord,
-    Container,
-    Entry,
-    Format,
-    IgnoredKeys,
-    ImportedEntity,
-    ImportedFact,
-    ImportedItem,
-    ImportedLogEntry,
-    ImportedRecord,
-    ImportedRule,
-    ImportedTurn,
-    Layout,
-    Role,
-    agent_of_record,
-    user_of_record,
-)
+from engrain.portability.formats.records import BrokenRecord, IgnoredKeys, ImportedTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
     from typing import TypeAlias
 
-    _Read: TypeAlias = ImportedRecord | BrokenRecord | IgnoredKeys
+    from engrain.portability.formats.records import Container, Entry, Format, ImportedRecord, Layout
 
-__all__ = [
-    "FORMATS",
-    "BrokenRecord",
-    "Format",
-    "IgnoredKeys",
-    "ImportedEntity",
-    "ImportedFact",
-    "ImportedItem",
-    "ImportedLogEntry",
-    "ImportedRecord",
-    "ImportedRule",
-    "ImportedTurn",
-    "Role",
-    "agent_of_record",
-    "detect",
-    "read",
-    "user_of_record",
-]
+    _Read: TypeAlias = ImportedRecord | BrokenRecord | IgnoredKeys
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
