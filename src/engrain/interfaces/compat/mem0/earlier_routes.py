@@ -8,24 +8,9 @@ from typing import Any
 from fastapi import Request
 
 from engrain.domain import checks
-from engrain.interfaces.compat.mem0 import conversion, filters
+from engrain.interfaces.compat.mem0 import conversion, filters, routes
 from engrain.interfaces.compat.mem0.filters import IDS, Json
-from engrain.interfaces.compat.mem0.routes import (
-    DONE,
-    LIST,
-    PREFIX,
-    SEARCH,
-    Page,
-    PageSize,
-    Posted,
-    add_messages,
-    documents_of,
-    find,
-    listed,
-    make_router,
-    paged,
-    require,
-)
+from engrain.interfaces.compat.mem0.routes import Page, PageSize, Posted, make_router, require
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity
 
 _PAGE = 100
@@ -36,8 +21,8 @@ router = make_router()
 @require("writer")
 def add(identity: Identified, body: Posted) -> Any:
     """Store messages verbatim, one episode each."""
-    event_id, results, _ = add_messages(identity, body)
-    return _wrapped(body, [{**result, "event_id": event_id, "status": DONE} for result in results])
+    event_id, results, _ = routes.add_messages(identity, body)
+    return _wrapped(body, [{**result, "event_id": event_id, "status": routes.DONE} for result in results])
 
 
 @router.get("/v1/memories/")
@@ -45,7 +30,7 @@ def add(identity: Identified, body: Posted) -> Any:
 def get_all(request: Request, identity: Identified, page: Page | None = None, page_size: PageSize = _PAGE) -> Any:
     """List the memories of an owner, newest first."""
     asked = {name: value for name, value in request.query_params.items() if name not in ("page", "page_size")}
-    fields = conversion.supported_fields(asked, (*IDS, *LIST))
+    fields = conversion.supported_fields(asked, (*IDS, *routes.LIST))
     return _listed(identity, fields, path="/v1/memories/", page=page, page_size=page_size)
 
 
@@ -53,7 +38,7 @@ def get_all(request: Request, identity: Identified, page: Page | None = None, pa
 @require("reader")
 def get_filtered(identity: Identified, body: Posted, page: Page | None = None, page_size: PageSize = _PAGE) -> Any:
     """List the memories that filters select, newest first."""
-    fields = conversion.supported_fields(body, (*IDS, *LIST))
+    fields = conversion.supported_fields(body, (*IDS, *routes.LIST))
     numbers = {name: checks.count(fields[name], name=name) for name in ("page", "page_size") if name in fields}
     page, page_size = numbers.get("page", page), max(numbers.get("page_size", page_size), 1)
     return _listed(
@@ -66,13 +51,13 @@ def get_filtered(identity: Identified, body: Posted, page: Page | None = None, p
 @require("reader")
 def search(identity: Identified, body: Posted) -> Any:
     """Find the best memories of an owner for a question, best first."""
-    wanted = conversion.supported_fields(body, (*IDS, *SEARCH))
-    return _wrapped(body, find(identity, wanted, filters.parse_filters(_filters(wanted, "metadata"))))
+    wanted = conversion.supported_fields(body, (*IDS, *routes.SEARCH))
+    return _wrapped(body, routes.find(identity, wanted, filters.parse_filters(_filters(wanted, "metadata"))))
 
 
 def _listed(identity: RequestIdentity, fields: Json, *, path: str, page: int | None, page_size: int) -> Any:
-    documents = documents_of(identity, listed({**fields, "filters": _filters(fields)}))
-    return documents if page is None else paged(documents, page, page_size, path=f"{PREFIX}{path}")
+    documents = routes.documents_of(identity, routes.listed({**fields, "filters": _filters(fields)}))
+    return documents if page is None else routes.paged(documents, page, page_size, path=f"{routes.PREFIX}{path}")
 
 
 def _filters(fields: Json, *others: str) -> Json:
