@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain import errors, metrics
-from engrain.errors import (
-    DatabaseUnreachable,
-    EngrainError,
-    InvalidInput,
-    MemoryClosed,
-    OutcomeUnknown,
-    RateLimited,
-)
+from engrain.errors import DatabaseUnreachable, EngrainError, InvalidInput, MemoryClosed, OutcomeUnknown, RateLimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -132,20 +132,12 @@ def memory_recall(
     return SearchHits.of(agent.recall(topic, scope=scope, preset="recall", limit=limit))
 
 
-def memory_get(
-    agent: Agent,
-    memory_type: types.MemoryType,
-    memory_id: types.MemoryId,
-) -> FoundMemory:
+def memory_get(agent: Agent, memory_type: types.MemoryType, memory_id: types.MemoryId) -> FoundMemory:
     """One memory by its kind and id, whether it is live, superseded or forgotten."""
     return FoundMemory.of(agent.get(memory_id) if is_of_kind(agent, memory_id, memory_type) else None)
 
 
-def memory_confirm(
-    agent: Agent,
-    memory_type: types.MemoryType,
-    memory_id: types.MemoryId,
-) -> FoundMemory:
+def memory_confirm(agent: Agent, memory_type: types.MemoryType, memory_id: types.MemoryId) -> FoundMemory:
     """Say that a fact or a rule still holds: it fades from now on, not from when it was learned."""
     is_there = is_of_kind(agent, memory_id, memory_type)
     return FoundMemory.of(catch_not_found(lambda: agent.confirm(memory_id)) if is_there else None)
@@ -166,11 +158,7 @@ def memory_mark_harmful(
     return FoundMemory.of(catch_not_found(lambda: agent.rules.mark_harmful(rule_id, reason)))
 
 
-def memory_forget(
-    agent: Agent,
-    memory_type: types.MemoryType,
-    memory_id: types.MemoryId,
-) -> FoundMemory:
+def memory_forget(agent: Agent, memory_type: types.MemoryType, memory_id: types.MemoryId) -> FoundMemory:
     """Forget one memory: it leaves every search at once, and stays readable by memory_get."""
     is_there = is_of_kind(agent, memory_id, memory_type)
     return FoundMemory.of(catch_not_found(lambda: agent.forget(memory_id)) if is_there else None)

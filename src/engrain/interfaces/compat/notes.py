@@ -10,11 +10,7 @@ from engrain.interfaces.mcp.results import FoundNote, FoundNotes, NoteList, Rela
 from engrain.interfaces.mcp.tools import READS, REMOVES, REPLACES, ToolDefinition, catch_not_found
 
 
-def save_note(
-    agent: Agent,
-    key: types.NoteKey,
-    content: types.Content,
-) -> SavedNote:
+def save_note(agent: Agent, key: types.NoteKey, content: types.Content) -> SavedNote:
     """Keep a note under a key, in the place of the one that was there. Only this agent sees its notes."""
     return SavedNote(note=agent.notes.save(key, content))
 
@@ -47,19 +43,10 @@ def search_notes(
 ) -> FoundNotes:
     """Find notes by their words, the best first."""
     answer = agent.notes.search(query, mode=mode, category=category, limit=limit)
-    return FoundNotes(
-        mode=answer.mode,
-        hits=list(answer.hits),
-        degraded=reason_texts(answer.degraded),
-    )
+    return FoundNotes(mode=answer.mode, hits=list(answer.hits), degraded=reason_texts(answer.degraded))
 
 
-def related_notes(
-    agent: Agent,
-    key: types.NoteKey,
-    *,
-    limit: types.Limit = 10,
-) -> RelatedNotes:
+def related_notes(agent: Agent, key: types.NoteKey, *, limit: types.Limit = 10) -> RelatedNotes:
     """Notes that share words with the one under a key, the most alike first."""
     return RelatedNotes(related=list(agent.notes.related(key, limit)))
 

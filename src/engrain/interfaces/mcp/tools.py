@@ -10,12 +10,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from engrain.domain.access.keys import Role
 from engrain.errors import NotFound
-from engrain.interfaces.mcp.identity import (
-    Identity,
-    RequestContext,
-    RequestContextArgument,
-    bind_identity,
-)
+from engrain.interfaces.mcp.identity import Identity, RequestContext, RequestContextArgument, bind_identity
 from engrain.interfaces.mcp.results import Result
 
 _Answer = TypeVar("_Answer")

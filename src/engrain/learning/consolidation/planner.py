@@ -462,10 +462,7 @@ def _build_rule(guidance: Guidance, proof: Proof, context: BatchContext) -> Rule
         created_at=context.now,
         last_confirmed_at=context.now,
         tags=guidance.tags,
-        metadata=with_trust(
-            {SAID_AT: proof.episodes[-1].event_time.isoformat()},
-            proof.trust,
-        ),
+        metadata=with_trust({SAID_AT: proof.episodes[-1].event_time.isoformat()}, proof.trust),
     )
 
 
