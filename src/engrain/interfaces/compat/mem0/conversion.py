@@ -12,7 +12,7 @@ from engrain.domain import checks
 from engrain.domain.filters import is_hidden
 from engrain.domain.records import ROLES, Role
 from engrain.errors import InvalidInput, NotFound
-from engrain.interfaces.compat.mem0.filters import IDS, OURS, OWNERS, Json, Owner
+from engrain.interfaces.compat.mem0.filters import IDS, OURS, OWNERS, Json, Owner, our_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -103,9 +103,9 @@ def make_metadata(
 
 def ids_of(memory: Episode) -> dict[str, str]:
     """Return the ids a memory was stored under; of one that was not added here, the owner alone."""
-    ours = memory.metadata.get(OURS)
-    if isinstance(ours, dict) and isinstance(ours.get("ids"), dict):
-        return {name: str(value) for name, value in ours["ids"].items()}
+    ids = our_metadata(memory).get("ids")
+    if isinstance(ids, dict):
+        return {name: str(value) for name, value in ids.items()}
     owner = owner_of(memory.agent, memory.user_id)
     return {} if owner is None else {f"{owner.kind}_id": owner.name}
 
@@ -120,15 +120,13 @@ def owner_of(agent: str, user: str | None) -> Owner | None:
 
 def event_of(memory: Episode) -> str | None:
     """Return the id of the call that added a memory; None of one that was not added here."""
-    ours = memory.metadata.get(OURS)
-    event = ours.get("event") if isinstance(ours, dict) else None
+    event = our_metadata(memory).get("event")
     return event if isinstance(event, str) else None
 
 
 def end_of(memory: Episode) -> str | None:
     """Return the last day on which a memory is live; None where it has no end."""
-    ours = memory.metadata.get(OURS)
-    stored = ours.get("expiration_date") if isinstance(ours, dict) else None
+    stored = our_metadata(memory).get("expiration_date")
     if memory.expires_at is None or isinstance(stored, str):
         return stored if isinstance(stored, str) else None
     return memory.expires_at.date().isoformat()
@@ -159,8 +157,7 @@ def unit_score(score: float) -> float:
 def to_document(memory: Episode, *, score: float | None = None) -> Json:
     """Convert a memory to mem0's document; id and creation time of any version are those of the first."""
     ids = ids_of(memory)
-    ours = memory.metadata.get(OURS)
-    first = {"root": memory.id, "created_at": memory.created_at.isoformat(), **(ours if isinstance(ours, dict) else {})}
+    first = {"root": memory.id, "created_at": memory.created_at.isoformat(), **our_metadata(memory)}
     hidden_names = {OURS, "hidden"} if is_hidden(memory) else {OURS}
     own = {name: value for name, value in memory.metadata.items() if name not in hidden_names}
     document = {

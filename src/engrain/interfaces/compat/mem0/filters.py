@@ -69,11 +69,6 @@ class Selection:
     until: datetime | None = None
     conditions: tuple[Condition, ...] = ()  # on metadata, OR and NOT, which no search of ours has
 
-    @property
-    def has_conditions(self) -> bool:
-        """True if a search finds more than is selected."""
-        return bool(self.conditions)
-
     def matches(self, memory: Episode) -> bool:
         """Tell whether a memory is the owner's and meets all conditions."""
         return memory.scope == self.owner.scope and all(meets(memory) for meets in self.conditions)
@@ -200,10 +195,15 @@ def _all_of(filters: object, *, takes_metadata: bool) -> Condition:
     return lambda memory: all(meets(memory) for meets in conditions)
 
 
+def our_metadata(memory: Episode) -> Mapping[str, Any]:
+    """Return the part of a memory's metadata that is ours; it is empty where the memory was not added here."""
+    ours = memory.metadata.get(OURS)
+    return ours if isinstance(ours, dict) else {}
+
+
 def _ids_of(memory: Episode) -> Mapping[str, Any]:
     """Return the ids that a memory was added with, its user among them."""
-    ours = memory.metadata.get(OURS)
-    ids = ours.get("ids") if isinstance(ours, dict) else None
+    ids = our_metadata(memory).get("ids")
     return {"user_id": memory.user_id, **(ids if isinstance(ids, dict) else {})}
 
 

@@ -187,9 +187,10 @@ def find(identity: RequestIdentity, wanted: Json, where: Selection) -> list[Json
     """Find the best of the selected memories, best first; `wanted` says how many, how good and what of them."""
     most = checks.count(wanted.get("top_k", wanted.get("limit", 10)), name="top_k")
     least = checks.number(wanted.get("threshold", 0), name="threshold", low=0, high=1)
+    bound = _most(identity)
     answer = _agent(identity, where).recall(
         checks.query(wanted.get("query")),
-        limit=_enough(identity, where, most),
+        limit=bound if where.conditions else min(most, bound),  # of what no search has some hits are left out
         kinds="episode",
         deep=wanted.get("rerank") is True,
         **_narrowing(where),
@@ -364,11 +365,6 @@ def _with(request: Json, *names: str) -> Json:
 
 def _narrowing(where: Selection) -> dict[str, Any]:
     return {"sessions": where.sessions, "tags": where.tags, "since": where.since, "until": where.until}
-
-
-def _enough(identity: RequestIdentity, where: Selection, most: int) -> int:
-    """Return how many hits to search for, so that `most` are left after the conditions that no search has."""
-    return _most(identity) if where.has_conditions else min(most, _most(identity))
 
 
 def _most(identity: RequestIdentity) -> int:
