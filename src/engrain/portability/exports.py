@@ -290,7 +290,8 @@ def _episodes(rows: list[Row]) -> Iterator[str]:
     ):
         yield f"## {_flat(session) or 'Outside any session'}\n"
         for row in sorted(turns, key=lambda row: (row["turn"], row["event_time"], row["id"])):
-            yield f"- {_minute(row['event_time'])} **{_flat(row['speaker'] or row['role'])}**: {_flat(row['content'])}"
+            minute, speaker = row["event_time"][:16].replace("T", " "), row["speaker"] or row["role"]
+            yield f"- {minute} **{_flat(speaker)}**: {_flat(row['content'])}"
         yield ""
 
 
@@ -314,7 +315,3 @@ def _flat(text: str) -> str:
 
 def _day(moment: str) -> str:
     return moment[:10]
-
-
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")

@@ -161,12 +161,14 @@ def as_role(value: object, known: Mapping[str, Role], *, name: str = "role") -> 
 
 def as_time(value: object, name: str) -> datetime | None:
     """UTC time of ISO 8601 text or of epoch seconds, None where it is blank; a naive time is UTC."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if is_blank(value):
         return None
     if not isinstance(value, str) and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise Malformed(f"{name} is {describe(value)}, expected ISO 8601 or epoch seconds")
     try:
-        return _from_iso(value.strip()) if isinstance(value, str) else _EPOCH + timedelta(seconds=value)
+        if isinstance(value, str):
+            return _in_utc(datetime.fromisoformat(value.strip()))
+        return _EPOCH + timedelta(seconds=value)
     except OverflowError as error:
         raise Malformed(f"{name} is {describe(value)}, outside the years 1 to 9999 (epoch times in seconds)") from error
     except ValueError as error:
@@ -180,10 +182,6 @@ def as_times(values: Sequence[object], name: str) -> list[datetime | None]:
         return [moment if moment.tzinfo is UTC else _in_utc(moment) for moment in moments]
     except (TypeError, ValueError, OverflowError):
         return [as_time(value, name) for value in values]
-
-
-def _from_iso(text: str) -> datetime:
-    return _in_utc(datetime.fromisoformat(text))
 
 
 def _in_utc(moment: datetime) -> datetime:

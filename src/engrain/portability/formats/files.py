@@ -190,7 +190,7 @@ def _refuse_bomb(path: Path, member: zipfile.ZipInfo) -> None:
 
 
 def _load_file(path: Path, place: str, layouts: frozenset[Layout]) -> Source:
-    if layouts == {"markdown"} or (_is_markdown(path) and "markdown" in layouts):
+    if layouts == {"markdown"} or (path.suffix.lower() in MARKDOWN_ENDINGS and "markdown" in layouts):
         return _markdown(path, place)
     lines = Source(layout="lines", stem=path.stem, place=place, scan=partial(_scan_lines, path))
     if layouts == {"lines"}:
@@ -210,15 +210,12 @@ def _load_file(path: Path, place: str, layouts: frozenset[Layout]) -> Source:
         raise
 
 
-def _is_markdown(path: Path) -> bool:
-    return path.suffix.lower() in MARKDOWN_ENDINGS
-
-
 def _markdown(path: Path, place: str) -> Source:
     """A file of headings and text, as one record."""
     if path.stat().st_size > _MAX_OBJECT_BYTES:
         raise UnreadableImport(f"{path} is larger than {_MAX_OBJECT_BYTES // 2**20} MB: split it")
-    raw = _read_bytes(path)
+    with _read_errors(path):
+        raw = path.read_bytes()
     encoding = encoding_of(raw)
     try:
         text = encoding.decode(raw[len(encoding.mark) :], skipped=len(encoding.mark))
@@ -238,11 +235,6 @@ def _opening(path: Path) -> str:
 def _head(path: Path) -> bytes:
     with _read_errors(path), path.open("rb") as stream:
         return stream.read(_HEAD_BYTES)
-
-
-def _read_bytes(path: Path) -> bytes:
-    with _read_errors(path):
-        return path.read_bytes()
 
 
 def _scan_lines(path: Path) -> Iterator[Page]:
