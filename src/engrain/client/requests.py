@@ -114,7 +114,7 @@ def build_request(signature: Signature, caller: Caller | None, arguments: Mappin
     if verb.takes:
         return _with_file(request, signature, checks.path(arguments["path"], name="path"))
     if "body" in places.values():
-        return replace(request, body=_encode(body))
+        return replace(request, body=json.dumps(body, separators=(",", ":")).encode())
     return request
 
 
@@ -188,10 +188,6 @@ def to_json(value: Any, *, name: str) -> Any:
             return [to_json(item, name=name) for item in value]
         case _:
             raise InvalidInput(f"{name} has a value of type {type(value).__name__}, which HTTP cannot carry: send JSON")
-
-
-def _encode(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _with_file(request: Request, signature: Signature, path: str) -> Request:

@@ -20,11 +20,6 @@ def json_response(value: Any, *, status: HTTPStatus = HTTPStatus.OK, location: s
     return Response(_encode(value), status_code=status, media_type=_JSON, headers=headers)
 
 
-def no_content() -> Response:
-    """An answer of a verb that gives nothing."""
-    return Response(status_code=HTTPStatus.NO_CONTENT)
-
-
 def versioned(value: dict[str, Any], if_none_match: str | None) -> Response:
     """A value with its version as an ETag; 304 without a body where the client has this version."""
     tag = _etag({name: item for name, item in value.items() if name not in _USE_COUNTERS})

@@ -150,10 +150,10 @@ def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], signature:
 def _endpoint(signature: Signature) -> Callable[..., Any]:
     """Make the function that FastAPI calls for a verb, with a signature from which FastAPI reads the parameters."""
     where = signature.placement
-    parameters = [_identity_parameter(), *_parameters(signature, where)]
+    parameters = [_keyword("identity", Identified), *_parameters(signature, where)]
     if signature.verb.takes:
         endpoint = _file_endpoint(signature)
-        parameters[:0] = [inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)]
+        parameters[:0] = [_keyword("request", Request)]
     else:
 
         def endpoint(identity: RequestIdentity, **values: Any) -> Response:
@@ -189,10 +189,6 @@ def _file_endpoint(signature: Signature) -> Callable[..., Any]:
         return answers.json_response(replace(report, path=path.name).to_dict())
 
     return endpoint
-
-
-def _identity_parameter() -> inspect.Parameter:
-    return inspect.Parameter("identity", inspect.Parameter.KEYWORD_ONLY, annotation=Identified)
 
 
 def _parameters(signature: Signature, where: Mapping[str, str]) -> list[inspect.Parameter]:
@@ -281,7 +277,7 @@ def _answer(
         return _file(signature, identity, arguments)
     value = _call(signature, identity, arguments)
     if signature.answer is None:
-        return answers.no_content()
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     if value is None:
         named = ", ".join(
             f"{parameter.json_name} {arguments[parameter.name]!r:.80}"
