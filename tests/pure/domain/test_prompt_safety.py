@@ -71,3 +71,18 @@ def test_what_is_no_attack_stays_as_it_is(text):
 )
 def test_markup_is_defused(text, safe):
     assert neutralize(text) == safe.replace("{", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<<" + " " * 300_000 + "x",
+        "[" + " " * 300_000 + "x",
+        "<s_" + "1" * 300_000 + "!",
+        "!" * 300_000 + "x[",
+        "\u00e9" + "\u200d" * 300_000 + "\u00e9",
+    ],
+)
+def test_a_long_line_of_nothing_much_is_read_in_one_go(text):
+    """A pattern that tries again from every place would not come back."""
+    assert neutralize(text) == text

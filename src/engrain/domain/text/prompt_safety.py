@@ -6,14 +6,17 @@ import re
 
 from engrain.domain.text.patterns import lazy_pattern
 
+# Each repetition of these patterns is possessive, or bounded by what stands before it: one that gave back what it took
+# would need hours for a page of blanks behind a bracket, and every context block reads what strangers wrote.
 # Bidirectional controls, zero-width and other invisible characters, and the tag characters that spell hidden ASCII.
 _INVISIBLE = lazy_pattern(
     "[\N{SOFT HYPHEN}\N{COMBINING GRAPHEME JOINER}\N{ARABIC LETTER MARK}\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 # Scripts such as Persian, and emoji, need joiners; between ASCII characters they only hide a word.
-_IDLE_JOINER = lazy_pattern("(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])")
-_IMAGE = lazy_pattern(r"!+(?=\[)")
+_JOINER = "[\u200c\u200d]"
+_IDLE_JOINER = lazy_pattern(f"(?<!{_JOINER})(?:(?<![^\x00-\x7f]){_JOINER}++|{_JOINER}++(?![^\x00-\x7f]))")
+_IMAGE = lazy_pattern(r"(?<!!)!++(?=\[)")
 _OPEN, _CLOSE = "[<\uff1c\ufe64]", ">\uff1e\ufe65"  # in full and small width, too
 _BAR = "[|\uff5c\u00a6]"
 # Tags with a meaning to chat templates, prompts and renderers; others, such as <div> or List<String>, stay.
@@ -24,11 +27,13 @@ _NAMES = (
     "episode|episodes|known_facts|known_rules|fact|facts|rule|rules|"
     "img|image|picture|svg|iframe|frame|script|style|link|meta|base|object|embed|video|audio|source|input|form"
 )
-_NAME = rf"(?:{_NAMES})(?:[_:\-][\w:\-]*)?\d*(?:[\s/={_CLOSE}]|$)"
-_TAG = lazy_pattern(rf"{_OPEN}(?=\s*(?:/\s*(?:[^\W\d]|{_BAR})|{_BAR}|(?:{_OPEN}\s*/?\s*)?{_NAME}))", re.IGNORECASE)
+_NAME = rf"(?:{_NAMES})(?:[_:\-][\w:\-]*+|\d*+)(?:[\s/={_CLOSE}]|$)"
+_TAG = lazy_pattern(
+    rf"{_OPEN}(?=\s*+(?:/\s*+(?:[^\W\d]|{_BAR})|{_BAR}|(?:{_OPEN}\s*+(?:/\s*+)?)?{_NAME}))", re.IGNORECASE
+)
 _BRACKETED = lazy_pattern(
-    r"\[(\s*/?\s*(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|THINK|IMG\w*|"
-    r"PREFIX|MIDDLE|SUFFIX|CLS|SEP|MASK|PAD|UNK|BOS|EOS)\s*)\]",
+    r"\[(\s*+(?:/\s*+)?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|THINK|IMG\w*+|"
+    r"PREFIX|MIDDLE|SUFFIX|CLS|SEP|MASK|PAD|UNK|BOS|EOS)\s*+)\]",
     re.IGNORECASE,
 )
 
