@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ELLIPSIS = "\u2026"
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?\u2026\u3002])[\"')\]*_]*\s+|\s*\n\s*")
+_SENTENCE_END = lazy_pattern(r"(?<=[.!?\u2026\u3002])[\"')\]*_]*\s+|\n")
 # A word, or a piece of a text that has no spaces.
 _WORD = lazy_pattern(r"\s*\S{1,32}")
 _LEAST_CHARACTERS = 24  # fewer say nothing

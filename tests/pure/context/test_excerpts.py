@@ -50,3 +50,9 @@ def test_the_best_sentence_is_the_one_that_holds_most_of_the_words_the_first_of_
     assert find_best_sentence(TALK, "When does the ferry leave?") == "The ferry to Lisbon leaves at nine!"
     assert find_best_sentence(TALK, "") == "We met at noon."
     assert find_best_sentence(" \n ", "ferry") == ""
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\t ", ". ", "'", '."'])
+def test_a_page_of_blanks_is_read_in_one_go(blank):
+    """A pattern that tries again from every place would not come back."""
+    assert find_best_sentence(f"We met at noon{blank * 45_000}and the ferry leaves", "ferry").endswith("leaves")
