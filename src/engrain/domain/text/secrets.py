@@ -119,18 +119,18 @@ _OPTION = lazy_pattern(
 _CARD = lazy_pattern(r"(?<![\w.+/-])(?:\d[ -]?){12,18}\d(?![\w/-]|\.\d)")
 # Placeholders for passwords in documentation, templates and masks; names of variables.
 _PLACEHOLDER = lazy_pattern(
-    r"^(?:[<\[({].*|\$(?:[{(].*|[a-z_]\w*|\d|(?-i:[A-Z][A-Z0-9_]{2,}\b).*)|%[a-z_(].*|.*[<\[({].*[>\])}]|[*x.•_#?-]+"
+    r"^(?:[<\[({].*|\$(?:[{(].*|[a-z_]\w*|\d|(?-i:[A-Z][A-Z0-9_]{2,}\b).*)|%[a-z_(].*|[^<\[({]*+.+[>\])}]|[*x.•_#?-]+"
     r"|.*(?:\.\.\.|\*\*\*|…).*|(?:os\.|process\.|env[.\[(]|getenv|config\.|settings\.).*"
     r"|.*(?:example|placeholder|redacted|changeme|dummy|foobar).*|(?:.*[^a-z0-9])?(?:your|my)[_-].*)$",
     re.IGNORECASE,
 )
 # A word, path, address, date, number with its unit, or a call in a program.
 _PLAIN = lazy_pattern(
-    r"\d+[-./:\d]*|[A-Za-z]+(?:[-_./][A-Za-z]+)*\(?|https?://.*|\.?/.*|\d+[-_ ]?[A-Za-z]+|[A-Za-z_][\w.]*\(.*"
+    r"\d[-./:\d]*|[A-Za-z]+(?:[-_./][A-Za-z]+)*\(?|https?://.*|\.?/.*|\d+[-_ ]?[A-Za-z]+|[A-Za-z_][\w.]*\(.*"
 )
 _AMAZON_SECRET = lazy_pattern(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9/+]{40}")
 _OPENS = lazy_pattern(r"[<\[({]")
-_CLOSES = lazy_pattern(r"[>\])}][>\])}.!?]*$")
+_CLOSES = lazy_pattern(r"(?<![>\])}.!?])([.!?]*+)[>\])}][>\])}.!?]*+$")
 _RUN = lazy_pattern(r"[A-Za-z0-9]{8,}")
 _TURN = lazy_pattern(r"(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]")
 # Issuer prefixes and lengths (ISO/IEC 7812): Visa, Mastercard, American Express, Discover, Diners Club, JCB.
@@ -321,7 +321,7 @@ def _named(text: str, start: int, end: int) -> Iterator[Secret]:
     """Find `password = ...` and the like, followed by one word such as only machines and passwords have."""
     for match in _NAMED.finditer(text, start, end):
         named, inner = match["name"].lower(), match["value"].strip("\\\"'`")
-        value = inner if _OPENS.search(inner) else _CLOSES.sub("", inner)
+        value = inner if _OPENS.search(inner) else _CLOSES.sub(r"\1", inner)
         is_password, is_vague = named.startswith(("pass", "pwd")), match["vague"] is not None
         is_prose = "is" in match["link"].lower().split()
         if _looks_secret(value.rstrip(".!?)"), is_password=is_password, is_vague=is_vague, is_prose=is_prose):
