@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from engrain.domain.records import Role
     from engrain.working.phrases import Phrases
 
+# A longer text says more than one thing: it is no statement, no request to forget and no question of the past.
+_MOST_CHARACTERS: Final = 2_000
 _NOW: Final = "(?:(?:now|currently|jetzt|nun|inzwischen|ahora|maintenant|actuellement|adesso|ora|agora) )*"
 _THING: Final = r"(?P<thing>[\w' -]{1,60}?)"
 _WHOM: Final = r"(?P<subject>[^\W\d_][\w'.-]*(?: [^\W\d_][\w'.-]*){0,3})"
@@ -128,6 +130,8 @@ def _explicit(content: str) -> Routing | None:
 
 def _removal(content: str) -> Routing | None:
     """Routes a request to forget something."""
+    if len(content) > _MOST_CHARACTERS:
+        return None
     plain = _unify(content).rstrip(" .!?")
     for phrases in _compile_phrases():
         asked = phrases.forget.fullmatch(plain)
@@ -153,7 +157,7 @@ def _question(content: str) -> Routing | None:
     is_marked = content.endswith("?")
     if not is_marked and not _QUESTION.match(content):
         return None
-    believed = _BELIEF.search(content)
+    believed = _BELIEF.search(content) if len(content) <= _MOST_CHARACTERS else None
     if believed and _WHEN.search(content):
         reasons = ("it asks what was believed at another time",)
         return Routing(route="past", content=content, topic=_find_topic(content, believed), reasons=reasons)
@@ -235,6 +239,8 @@ def _unify(text: str) -> str:
 def _statement(content: str, speaker: str) -> Routing:
     if _RULE.fullmatch(content) and not is_small_talk(content):
         return Routing(route="rule", content=content, reasons=("it says how to go about something from now on",))
+    if len(content) > _MOST_CHARACTERS:
+        return _episode(content, "it is too long for one statement: what was said is kept word for word")
     plain = _unify(content).rstrip(" .!")
     is_requested = False
     for language, phrases in zip(PHRASES, _compile_phrases(), strict=True):

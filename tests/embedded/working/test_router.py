@@ -139,6 +139,23 @@ def test_who_speaks_decides_too():
     assert route("My name is Ana", speaker="Ana").subject == "Ana"
 
 
+@pytest.mark.parametrize(
+    ("begins", "sign", "ends", "expected"),
+    [
+        ("forget", " ", "what I said", "episode"),
+        ("forget ", ",", "what I said", "episode"),
+        ("What did you believe last week", " ", "of Lisbon?", "recall"),
+        ("I live in Lisbon, ", "and ", "so on", "episode"),
+        ("always ", " ", "fly early", "rule"),
+        ("note place: ", " ", "Lisbon", "note"),
+    ],
+)
+def test_a_long_text_is_no_request_or_statement_and_is_read_in_one_go(begins, sign, ends, expected):
+    """A pattern that tries again from every place would not come back."""
+    assert route(f"{begins}{sign * 200_000}{ends}").route == expected
+    assert route(f"forget what I said about Lisbon{' ' * 1_900}now").route == "forget"
+
+
 @given(st.text(min_size=1, max_size=300))
 def test_any_text_goes_somewhere_and_what_is_stored_is_part_of_it(text):
     found = route(text)
