@@ -32,7 +32,7 @@ _SAID_BY_ASSISTANT = lazy_pattern(
     re.IGNORECASE,
 )
 # "the user" and "User:" name one who is called so; "my assistant" and "a user manual" do not.
-_SIDE = lazy_pattern(r"(?:^|\bthe\s+)(\w+)", re.IGNORECASE)
+_SIDE = lazy_pattern(r"(?:^(?:the\s+)?|\bthe\s+)(\w+)", re.IGNORECASE)
 _OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
 
 

@@ -30,6 +30,7 @@ NAMES = st.sampled_from([ANA, BEN, WILL, "東京 太郎", "", "!?", "ⓐ", "The 
         ("太郎ではなく東京は?", "東京 太郎"),
         ("What did the assistant say about my rate?", "assistant"),
         ("User: which boat?", "user"),
+        ("The user lives in which town?", "user"),
     ],
 )
 def test_a_question_names_a_speaker(text, speaker):
