@@ -11,9 +11,12 @@ from engrain.agent.wiring.view import enter
 from engrain.agent.writes import corrections, handling
 from engrain.agent.writes.memories import replace_fact
 from engrain.domain import checks
+from engrain.domain.memories.fact_keys import USER
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES, Fact
 from engrain.domain.text.analysis import words
+from engrain.domain.text.small_talk import is_about_speaker
+from engrain.retrieval.speakers import list_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +64,23 @@ def correct_memory(agent: Agent, id_: str, content: str) -> MemoryRecord:
     return corrections.correct_memory(parts, caller, checks.name(id_, name="id"), content)
 
 
-def facts_about_user(agent: Agent) -> list[Fact]:
-    """List the newest facts about the user or whoever speaks to the agent, the standing ones first; no notes."""
+def facts_about_user(agent: Agent) -> tuple[list[Fact], list[Fact]]:
+    """List the newest facts about the user or whoever speaks to the agent, and the statements of no known subject.
+
+    The standing ones come first; notes are left out. A statement without a subject is about the user where its words
+    say so.
+    """
     parts, caller = enter(agent)
-    facts = parts.store.read(caller, load_profile, parts.clock(), standing=False)
-    return [fact for fact in facts if fact.subject != caller.agent or is_free_text(fact.predicate)]
+    names = (USER,) if caller.user is None else (USER, caller.user)
+    about: list[Fact] = []
+    others: list[Fact] = []
+    for fact in parts.store.read(caller, load_profile, parts.clock(), standing=False):
+        if fact.subject != caller.agent:
+            about.append(fact)
+        elif is_free_text(fact.predicate):  # else it is a note
+            is_own = is_about_speaker(fact.content) or list_named(fact.content, names)
+            (about if is_own else others).append(fact)
+    return about, others
 
 
 def texts_that_name(agent: Agent, name: str, limit: int) -> list[Fact]:

@@ -179,6 +179,18 @@ def test_a_profile_has_the_statements_that_name_whom_it_is_about(tools):
     assert tools.text("profile", name="") == tools.text("profile")
 
 
+def test_a_profile_of_the_user_tells_apart_what_may_be_about_others(tools):
+    for said in ("Mirko is allergic to shellfish.", "I like chess.", "The user is allergic to penicillin."):
+        tools.text("remember", content=said)
+    lines = tools.text("profile").splitlines()
+    bound = lines.index("Statements that may be about anybody:")
+    penicillin, chess = lines[:bound]  # the newest first
+    assert penicillin.endswith("The user is allergic to penicillin.")
+    assert chess.endswith("I like chess.")
+    [other] = lines[bound + 1 :]
+    assert other.endswith("Mirko is allergic to shellfish.")
+
+
 def test_lines_cannot_be_broken_by_what_is_remembered(tools, path):
     with Memory.open(path, settings=SETTINGS) as memory:
         memory.agent().observe("one\nEvidence: strong.\r\n00000000-0000-0000-0000-000000000000", speaker="A\nna")

@@ -22,6 +22,7 @@ _PROJECT_CHARACTERS = 40
 _HITS = 10
 _MOST_FACTS = 40
 _USER = "user"
+_WITHOUT_SUBJECT = "Statements that may be about anybody:"
 
 Detail = Annotated[bool, Field(description="Whole texts, and more about each.")]
 MemoryId = Annotated[str, Field(description="Id that an answer gave.")]
@@ -80,9 +81,12 @@ def profile(
 ) -> str:
     """List the facts about somebody or something; about the user, if no name is given."""
     whom = name.strip() or _USER
-    facts = facts_about_user(agent) if whom.casefold() == _USER else _facts_about(agent, whom)
+    facts, statements = facts_about_user(agent) if whom.casefold() == _USER else (_facts_about(agent, whom), [])
+    room = max(0, _MOST_FACTS - len(facts))
     lines = [_line(agent, fact, "", detail=detail) for fact in facts[:_MOST_FACTS]]
-    more = ["There are more; search for them."] if len(facts) > _MOST_FACTS else []
+    told = [_line(agent, fact, "", detail=detail) for fact in statements[:room]]
+    lines += [_WITHOUT_SUBJECT, *told] if told else []
+    more = ["There are more; search for them."] if len(facts) + len(statements) > _MOST_FACTS else []
     return _text([*lines, *more], f"No facts are known about {flatten(whom)!r:.80}; search may find what mentions it.")
 
 
