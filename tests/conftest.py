@@ -17,6 +17,10 @@ ROOT = str(Path(__file__).parents[1])
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
+from tests.support.folders import use_memory  # noqa: E402  # found by the path above
+
+use_memory()
+
 SERVERS = Path(__file__).with_name("servers")
 EMBEDDED = ("sqlite",)
 

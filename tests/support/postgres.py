@@ -24,6 +24,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.support.folders import folder_in_memory
 from tests.support.ports import free_port
 from tests.support.stores import PostgresStore
 
@@ -35,8 +36,6 @@ _UNPRIVILEGED = {"user": "nobody", "group": 65534, "extra_groups": []} if os.get
 _SUPERUSER = "postgres"
 _PASSWORD = "superusers-secret"
 _SECONDS_TO_START = 120
-_IN_MEMORY = Path("/dev/shm")
-_ENOUGH_MEMORY = 4 << 30
 # Ends when whoever holds the other end of its input has ended, however that was, and what it removes then is the folder
 # of a server that nobody stopped: within a minute such a server misses its lock file and shuts down.
 _GUARD = 'cat; until rm -rf "$1"; do sleep 1; done'
@@ -145,7 +144,9 @@ class PostgresServer(Databases):
         self._is_closed_to_others = bool(_UNPRIVILEGED) and not all(
             parent.stat().st_mode & 0o001 for parent in self._programs.parents
         )
-        self._folder = Path(tempfile.mkdtemp(prefix="engrain-postgres-", dir=self._roomiest()))
+        # In memory a database is made in 11 ms and not 40 to 150.
+        folder = None if self._is_closed_to_others else folder_in_memory()
+        self._folder = Path(tempfile.mkdtemp(prefix="engrain-postgres-", dir=folder))
         self._postmaster = None
         self._guard = subprocess.Popen(
             ["/bin/sh", "-c", _GUARD, "sh", self._folder],
@@ -239,11 +240,6 @@ class PostgresServer(Databases):
     @property
     def _data(self):
         return self._folder / "data"
-
-    def _roomiest(self):
-        """Memory, where a database is made in 11 ms and not 40 to 150, or None for where temporary files go."""
-        has_room = _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free > _ENOUGH_MEMORY
-        return _IN_MEMORY if has_room and not self._is_closed_to_others else None
 
     def _install(self, follows):
         """Make the cluster, with the wheel's programs or, where their folder is closed to that user, a copy of them."""
