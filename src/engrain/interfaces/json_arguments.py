@@ -77,12 +77,11 @@ def field_of(word: Word, default: Any, *, alias: str | None = None) -> Any:
 
 
 def described(word: Word) -> dict[str, Any]:
-    """Return description, bounds and examples of a word, by pydantic's names."""
+    """Return description, bounds and examples of a word, by pydantic's names; without those that it has not."""
     bounds = {"ge": word.low, "le": word.high, "max_length": word.most}
     examples = None if word.example is None else [word.example]
-    return {"description": word.sentence, "examples": examples} | {
-        name: value for name, value in bounds.items() if value is not None
-    }
+    known = {"description": word.sentence, "examples": examples, **bounds}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def wire_type(of: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from engrain.domain.ids import is_id
 from engrain.domain.records import Record
+from engrain.errors import Forbidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,28 @@ class Grant(Record):
     def is_bound(self) -> bool:
         """True if it acts for one agent or one user alone."""
         return self.agent is not None or self.user_id is not None
+
+    @property
+    def whole_tenant(self) -> str:
+        """The tenant, for a verb on all of it.
+
+        Raises:
+            Forbidden: it acts for one agent or user alone.
+        """
+        self.check_every_user()
+        if self.agent is not None:
+            raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.agent!r:.80}")
+        return self.tenant_id
+
+    def check_every_user(self) -> None:
+        """Check that a request may act on the memories of every user.
+
+        Raises:
+            Forbidden: it acts for one user alone.
+        """
+        if self.user_id is not None:
+            speaker = "this server" if self.key_id is None else "the key"
+            raise Forbidden(f"this is for every user, and {speaker} speaks for the user {self.user_id!r:.80} alone")
 
     def may_publish(self, needs: Role) -> bool:
         """True if it may write to everybody's scope: the key of one agent needs a role for that."""

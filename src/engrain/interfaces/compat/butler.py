@@ -257,7 +257,7 @@ def memory_run_consolidation(identity: Identity) -> ConsolidationResult:
 
     Without one it only counts what is due.
     """
-    identity.check_every_user()
+    identity.rights.check_every_user()
     report = identity.memory.consolidate(identity.tenant, agent=identity.agent_name)
     return ConsolidationResult(
         dry_run=report.dry_run,
@@ -278,7 +278,7 @@ def memory_run_episode_cleanup(
     max_entries: Annotated[int, Field(description="Episodes of the tenant that may stay.")] = 10_000,
 ) -> CleanupResult:
     """Remove the tenant's episodes that ran out, and of too many the oldest consolidated ones. This is for good."""
-    report = identity.memory.cleanup(identity.whole_tenant, max_entries=max_entries)
+    report = identity.memory.cleanup(identity.rights.whole_tenant, max_entries=max_entries)
     return CleanupResult.model_validate(report)
 
 

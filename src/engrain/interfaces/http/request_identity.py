@@ -46,18 +46,6 @@ class RequestIdentity:
     def tenant(self) -> str:
         return self.grant.tenant_id
 
-    @property
-    def whole_tenant(self) -> str:
-        """Return the tenant, for a verb on all of it.
-
-        Raises:
-            Forbidden: the key speaks for one agent or user alone.
-        """
-        self.check_every_user()
-        if self.grant.agent is not None:
-            raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.grant.agent!r:.80}")
-        return self.grant.tenant_id
-
     def admitted(self) -> AdmittedCaller:
         """Return the caller with the rights of its key."""
         caller = self.agent().caller
@@ -81,22 +69,13 @@ class RequestIdentity:
             may_publish=self.grant.may_publish(self.memory.settings.server.publishing_role),
         )
 
-    def check_every_user(self) -> None:
-        """Check that the request may act on the memories of every user.
-
-        Raises:
-            Forbidden: the key speaks for one user alone.
-        """
-        if self.grant.user_id is not None:
-            raise Forbidden(f"this is for every user, and the key speaks for the user {self.grant.user_id!r:.80} alone")
-
     def extent(self, agent: str | None) -> str | None:
         """Return the agent to which a verb of a whole tenant is narrowed; None for all of the tenant.
 
         Raises:
             Forbidden: the key speaks for another one, or for one user.
         """
-        self.check_every_user()
+        self.grant.check_every_user()
         return _extent(self.grant, agent, name="agent")
 
 

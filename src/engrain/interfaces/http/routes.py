@@ -213,8 +213,7 @@ def _parameters(signature: Signature, where: Mapping[str, str]) -> list[inspect.
 
 
 def _declared(parameter: Parameter, kind: Callable[..., Any]) -> inspect.Parameter:
-    options = {name: value for name, value in described(parameter.word).items() if value is not None}
-    annotation: Any = Annotated[field_type(parameter), kind(alias=parameter.json_name, **options)]
+    annotation: Any = Annotated[field_type(parameter), kind(alias=parameter.json_name, **described(parameter.word))]
     default = inspect.Parameter.empty if parameter.is_required else parameter.default
     return _keyword(parameter.name, annotation, default)
 
@@ -256,7 +255,7 @@ def _caller_arguments(signature: Signature, identity: RequestIdentity, arguments
     if "user" in signature.caller_parameters:
         made["user"] = identity.user
     elif signature.verb.owner == "memory" and signature.caller_parameters:
-        identity.check_every_user()
+        identity.grant.check_every_user()
     if signature.verb.owner == "memory" and "agent" in signature.by_name:
         made["agent"] = identity.extent(arguments.get("agent"))
     elif "agent" in signature.caller_parameters:
@@ -265,7 +264,7 @@ def _caller_arguments(signature: Signature, identity: RequestIdentity, arguments
     if "grant" in signature.caller_parameters:
         made["grant"] = identity.grant
     if "tenant" in signature.caller_parameters:
-        made["tenant"] = identity.tenant if "agent" in made else identity.whole_tenant
+        made["tenant"] = identity.tenant if "agent" in made else identity.grant.whole_tenant
     return made
 
 

@@ -36,7 +36,7 @@ RequestContextArgument = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Tenant, agent, user and role of whoever asks: of the server itself on stdio, over HTTP of the key of a request.
+    """Rights, agent and user of whoever asks: of the server itself on stdio, over HTTP of the key of a request.
 
     `session` and `request_id` are those of the request; the call's own `request_context` goes before.
     `is_operator`: whether the caller runs the memory, and so may read details of the machine. `project`: the tag of the
@@ -44,16 +44,17 @@ class Identity:
     """
 
     memory: "Memory"
-    tenant: str
+    rights: Grant
     agent_name: str
     user: str | None = None
-    is_user_bound: bool = False  # whether it speaks for this user alone
-    role: Role = "admin"
-    is_bound: bool = False  # whether it speaks for this agent alone, whatever its role
     is_operator: bool = True
     session: str | None = None
     request_id: str | None = None
     project: str | None = None
+
+    @property
+    def tenant(self) -> str:
+        return self.rights.tenant_id
 
     def agent(self, context: RequestContext | None = None, *, session: str | None = None) -> "Agent":
         """Return the memory as the call's agent sees it."""
@@ -61,8 +62,8 @@ class Identity:
         return self.memory.agent(
             self.agent_name,
             user=self.user,
-            is_user_bound=self.is_user_bound,
-            may_publish=self.grant is None or self.grant.may_publish(self.memory.settings.server.publishing_role),
+            is_user_bound=self.rights.user_id is not None,
+            may_publish=self.rights.may_publish(self.memory.settings.server.publishing_role),
             tenant=self.tenant,
             session=session or context.session_id or self.session,
             request_id=context.request_id or self.request_id,
@@ -71,36 +72,7 @@ class Identity:
     @property
     def grant(self) -> Grant | None:
         """Rights of the key that asks; None for whoever runs the memory."""
-        if self.is_operator and not self.is_bound and not self.is_user_bound:
-            return None
-        return Grant(
-            key_id=None,
-            tenant_id=self.tenant,
-            agent=self.agent_name if self.is_bound else None,
-            user_id=self.user if self.is_user_bound else None,
-            role=self.role,
-        )
-
-    @property
-    def whole_tenant(self) -> str:
-        """Return the tenant, for a verb on all of it.
-
-        Raises:
-            Forbidden: the key speaks for one agent or user alone.
-        """
-        self.check_every_user()
-        if self.is_bound:
-            raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.agent_name!r:.80}")
-        return self.tenant
-
-    def check_every_user(self) -> None:
-        """Check that the call may act on the memories of every user.
-
-        Raises:
-            Forbidden: it speaks for one user alone.
-        """
-        if self.is_user_bound:
-            raise Forbidden(f"this is for every user, and this server or key speaks for the user {self.user!r:.80}")
+        return None if self.is_operator and not self.rights.is_bound else self.rights
 
     def require(self, needs: Role, tool: str) -> None:
         """Check that the role allows a tool.
@@ -108,8 +80,8 @@ class Identity:
         Raises:
             Forbidden: it does not.
         """
-        if not allows(self.role, needs):
-            raise Forbidden(f"{tool} needs the role {needs}, and the key has the role {self.role}")
+        if not allows(self.rights.role, needs):
+            raise Forbidden(f"{tool} needs the role {needs}, and the key has the role {self.rights.role}")
 
     def require_butler(self, butler: str) -> None:
         """Check that a butler which a tool names is the server's own agent.

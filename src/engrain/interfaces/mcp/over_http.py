@@ -68,12 +68,9 @@ class McpApp:
             caller = await identify_for(request, "reader", memory=self._memory, gate=self._gate)
             request.scope[_IDENTITY] = Identity(
                 memory=self._memory,
-                tenant=caller.tenant,
+                rights=caller.grant,
                 agent_name=caller.agent().caller.agent,
                 user=caller.user,
-                is_user_bound=caller.grant.user_id is not None,
-                role=caller.grant.role,
-                is_bound=caller.grant.agent is not None,
                 is_operator=False,
                 session=caller.session,
                 request_id=caller.request_id,

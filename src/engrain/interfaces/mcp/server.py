@@ -35,6 +35,7 @@ from mcp_types import (
 from pydantic import AnyUrl, ValidationError
 
 from engrain import __version__, metrics
+from engrain.domain.access.keys import Grant
 from engrain.errors import EngrainError, Forbidden, InvalidInput, NotFound
 from engrain.interfaces import logs
 from engrain.interfaces.mcp.handshake import Opening
@@ -251,10 +252,9 @@ def make_server(memory: "Memory", profile: str, *, project: str | None = None) -
     caller = memory.agent().caller
     identity = Identity(
         memory=memory,
-        tenant=caller.tenant_id,
+        rights=Grant(key_id=None, tenant_id=caller.tenant_id, agent=None, user_id=caller.user, role="admin"),
         agent_name=caller.agent,
         user=caller.user,
-        is_user_bound=caller.user is not None,
         project=project,
     )
     server = MemoryServer(profile_of(profile), lambda _: identity)

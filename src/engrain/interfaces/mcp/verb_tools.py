@@ -86,7 +86,7 @@ def _arguments(signature: Signature) -> list[Parameter]:
 
 def _declared(parameter: Parameter) -> inspect.Parameter:
     """Declare a parameter for the SDK; the library itself checks bounds, and names a wrong value."""
-    options = {name: value for name, value in described(parameter.word).items() if value is not None}
+    options = described(parameter.word)
     bounds = {_JSON_BOUNDS[name]: options.pop(name) for name in _JSON_BOUNDS.keys() & options.keys()}
     annotation: Any = Annotated[field_type(parameter), Field(**options, json_schema_extra=bounds or None)]
     default = inspect.Parameter.empty if parameter.is_required else parameter.default
@@ -120,11 +120,11 @@ def _caller_arguments(signature: Signature, identity: Identity) -> dict[str, Any
     if signature.verb.owner == "agent":
         return {"grant": identity.grant} if "grant" in signature.caller_parameters else {}
     if "user" not in signature.caller_parameters:
-        identity.check_every_user()
+        identity.rights.check_every_user()
     names_agent = "agent" in signature.by_name or "agent" in signature.caller_parameters
     made: dict[str, Any] = {"agent": identity.agent_name} if names_agent else {}
     if "user" in signature.caller_parameters:
         made["user"] = identity.user
     if "tenant" in signature.caller_parameters:
-        made["tenant"] = identity.tenant if names_agent else identity.whole_tenant
+        made["tenant"] = identity.tenant if names_agent else identity.rights.whole_tenant
     return made
