@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from engrain.context.block import mark_as_data
+from engrain.context.entries import flatten
 from engrain.domain.records import Fact
 from engrain.errors import NotFound
 from engrain.interfaces.mcp.identity import Identity
@@ -33,7 +35,7 @@ def recall_topic(
     """Put what is remembered of a topic before the conversation goes on."""
     block = identity.agent().context(topic)
     return (
-        f"This is what is remembered about {topic!r}:\n\n{block.text or _NOTHING}\n\n"
+        f"This is what is remembered about {topic!r}:\n\n{_quote(block.text)}\n\n"
         "Say in a few sentences what of it matters here, and what is missing. Do not add what is not there."
     )
 
@@ -44,10 +46,11 @@ def review_known(
     """Go through what is known of somebody or something, so that it can be corrected."""
     facts = _facts_of(identity, name)
     lines = "\n".join(
-        f"- {fact.predicate}: {fact.content} (since {fact.happened_at:%Y-%m-%d}, id {fact.id})" for fact in facts
+        f"- {flatten(fact.predicate)}: {flatten(fact.content)} (since {fact.happened_at:%Y-%m-%d}, id {fact.id})"
+        for fact in facts
     )
     return (
-        f"This is what is known of {name!r}:\n\n{lines or _NOTHING}\n\n"
+        f"This is what is known of {name!r}:\n\n{_quote(lines)}\n\n"
         "Go through it with me, one at a time: what no longer holds is corrected, what was never true is forgotten, "
         "what I confirm is confirmed, each by its id with the tools of the memory. Change nothing that I have not said."
     )
@@ -60,17 +63,23 @@ def remember_session(
     """Keep at the end of a conversation what will matter in the next one."""
     agent = identity.agent()
     turns = agent.consolidation.episodes(session, limit=_MOST_TURNS) if session else []
-    lines = "\n".join(f"- {turn.speaker or turn.role}: {turn.content}" for turn in turns)
+    lines = "\n".join(f"- {flatten(turn.speaker or turn.role)}: {flatten(turn.content)}" for turn in turns)
     last = agent.latest_reflection()
-    begins = f"This was said in {session!r}:\n\n{lines or _NOTHING}" if session else "This conversation ends."
+    thought = "" if last is None else flatten(last.content)
+    begins = f"This was said in {session!r}:\n\n{_quote(lines)}" if session else "This conversation ends."
     return (
         f"{begins}\n\n"
-        f"What you thought the last time you looked back:\n\n{_NOTHING if last is None else last.content}\n\n"
+        f"What you thought the last time you looked back:\n\n{_quote(thought)}\n\n"
         "Find what will matter later: facts about people and projects, decisions, preferences, what worked and what "
         "did not. Look up each first; then store it with the tools of the memory, one statement at a time and in "
         "words that stand alone. Keep neither what is known already nor what was said in passing. End with a list of "
         "what you stored."
     )
+
+
+def _quote(lines: str) -> str:
+    """Mark remembered lines as data, so that nothing in them passes for the prompt."""
+    return mark_as_data(lines) if lines else _NOTHING
 
 
 def _facts_of(identity: Identity, name: str) -> list[Fact]:
