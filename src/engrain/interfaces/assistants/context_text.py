@@ -71,7 +71,8 @@ def _name_project(memory: Mapping[str, Any], project: str) -> str:
         return _OWN
     if not tags or subject_key(memory.get("subject") or "") == USER:
         return _OF_NONE
-    return f"# Elsewhere: {neutralize(', '.join(tag.removeprefix(PROJECT_PREFIX) for tag in tags))}"
+    named = neutralize(", ".join(tag.removeprefix(PROJECT_PREFIX) for tag in tags))
+    return f"# Elsewhere: {' '.join(named.split())}"  # on one line: a tag passes for no other heading
 
 
 def _render(lines: Sequence[_Line]) -> str:
