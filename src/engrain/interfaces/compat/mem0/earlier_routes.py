@@ -10,23 +10,21 @@ from fastapi import Request
 from engrain.domain import checks
 from engrain.interfaces.compat.mem0 import conversion, filters, routes
 from engrain.interfaces.compat.mem0.filters import IDS, Json
-from engrain.interfaces.compat.mem0.routes import Page, PageSize, Posted, make_router, require
+from engrain.interfaces.compat.mem0.routes import Page, PageSize, Posted, Router
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity
 
 _PAGE = 100
-router = make_router()
+router = Router()
 
 
-@router.post("/v1/memories/")
-@require("writer")
+@router.at("POST /v1/memories/", "writer")
 def add(identity: Identified, body: Posted) -> Any:
     """Store messages verbatim, one episode each."""
     event_id, results, _ = routes.add_messages(identity, body)
     return _wrapped(body, [{**result, "event_id": event_id, "status": routes.DONE} for result in results])
 
 
-@router.get("/v1/memories/")
-@require("reader")
+@router.at("GET /v1/memories/", "reader")
 def get_all(request: Request, identity: Identified, page: Page | None = None, page_size: PageSize = _PAGE) -> Any:
     """List the memories of an owner, newest first."""
     asked = {name: value for name, value in request.query_params.items() if name not in ("page", "page_size")}
@@ -34,8 +32,7 @@ def get_all(request: Request, identity: Identified, page: Page | None = None, pa
     return _listed(identity, fields, path="/v1/memories/", page=page, page_size=page_size)
 
 
-@router.post("/v2/memories/")
-@require("reader")
+@router.at("POST /v2/memories/", "reader")
 def get_filtered(identity: Identified, body: Posted, page: Page | None = None, page_size: PageSize = _PAGE) -> Any:
     """List the memories that filters select, newest first."""
     fields = conversion.supported_fields(body, (*IDS, *routes.LIST))
@@ -46,9 +43,8 @@ def get_filtered(identity: Identified, body: Posted, page: Page | None = None, p
     )
 
 
-@router.post("/v1/memories/search/")
-@router.post("/v2/memories/search/")
-@require("reader")
+@router.at("POST /v1/memories/search/", "reader")
+@router.at("POST /v2/memories/search/", "reader")
 def search(identity: Identified, body: Posted) -> Any:
     """Find the best memories of an owner for a question, best first."""
     wanted = conversion.supported_fields(body, (*IDS, *routes.SEARCH))

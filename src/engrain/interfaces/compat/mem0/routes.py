@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -44,6 +44,7 @@ DONE = "SUCCEEDED"  # the state of an add when it is answered
 Posted = Annotated[dict[str, Any], Body()]
 Page = Annotated[int, Query(ge=1)]
 PageSize = Annotated[int, Query(ge=1)]
+_Endpoint = TypeVar("_Endpoint", bound=Callable[..., Any])
 
 
 def _with_key(request: Request) -> Request:
@@ -60,7 +61,7 @@ class Route(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        needs: Role = self.endpoint.__engrain_role__  # type: ignore[attr-defined]  # set by require
+        needs: Role = self.endpoint.__engrain_role__  # type: ignore[attr-defined]  # set by Router
 
         async def admitted(request: Request) -> Response:
             try:
@@ -91,33 +92,34 @@ def _refusal(error: RequestValidationError) -> str:
     return "; ".join(numbers)[:300] or "the body must be a JSON object"
 
 
-def make_router() -> APIRouter:
-    """Make a router of mem0's addresses, outside our own document."""
-    return APIRouter(prefix=PREFIX, route_class=Route, include_in_schema=False)
+class Router(APIRouter):
+    """A router of mem0's addresses, outside our own document."""
+
+    def __init__(self) -> None:
+        super().__init__(prefix=PREFIX, route_class=Route, include_in_schema=False)
+
+    def at(self, route: str, role: "Role") -> Callable[[_Endpoint], _Endpoint]:
+        """Return a decorator that serves a route, such as `GET /v1/ping/`, to keys of a role."""
+        method, _, path = route.partition(" ")
+
+        def add(endpoint: _Endpoint) -> _Endpoint:
+            endpoint.__engrain_role__ = role  # type: ignore[attr-defined]  # read by Route
+            self.add_api_route(path, endpoint, methods=[method])
+            return endpoint
+
+        return add
 
 
-router = make_router()
+router = Router()
 
 
-def require(role: "Role") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that notes the role which a route needs."""
-
-    def mark(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-        endpoint.__engrain_role__ = role  # type: ignore[attr-defined]  # read by Route
-        return endpoint
-
-    return mark
-
-
-@router.get("/v1/ping/")
-@require("reader")
+@router.at("GET /v1/ping/", "reader")
 def ping(identity: Identified) -> Json:
     """Answer that the key is valid; the client sends this first."""
     return {"status": "ok", "org_id": "engrain", "project_id": identity.tenant, "user_email": None}
 
 
-@router.post("/v3/memories/add/")
-@require("writer")
+@router.at("POST /v3/memories/add/", "writer")
 def add(identity: Identified, body: Posted) -> Json:
     """Store messages verbatim, one episode each, for their owner, in one transaction.
 
@@ -159,8 +161,7 @@ def _addition(episode: Episode) -> Json:
     return {"id": conversion.to_document(episode)["id"], "memory": text, "event": "ADD", "data": {"memory": text}}
 
 
-@router.get("/v1/event/{event_id}/")
-@require("reader")
+@router.at("GET /v1/event/{event_id}/", "reader")
 def get_event(identity: Identified, event_id: str) -> Json:
     """Return what became of an add: it was done when it was answered."""
     owner, (first, *_) = load_versions(identity, event_id)
@@ -175,8 +176,7 @@ def get_event(identity: Identified, event_id: str) -> Json:
     return {"id": event_id, "event_type": "ADD", "status": DONE, "results": results, "metadata": None, **times}
 
 
-@router.post("/v3/memories/search/")
-@require("reader")
+@router.at("POST /v3/memories/search/", "reader")
 def search(identity: Identified, body: Posted) -> Json:
     """The best memories of an owner for a question, best first."""
     wanted = conversion.supported_fields(body, SEARCH)
@@ -204,8 +204,7 @@ def find(identity: RequestIdentity, wanted: Json, where: Selection) -> list[Json
     return [_only(document, fields) for document in documents[:most]]
 
 
-@router.post("/v3/memories/")
-@require("reader")
+@router.at("POST /v3/memories/", "reader")
 def get_all(identity: Identified, body: Posted, page: Page = 1, page_size: PageSize = _PAGE) -> Json:
     """List the memories of an owner, newest first."""
     where = listed(conversion.supported_fields(body, LIST))
@@ -236,15 +235,13 @@ def paged(documents: Sequence[Json], page: int, page_size: int, *, path: str) ->
     }
 
 
-@router.get("/v1/memories/{memory_id}/")
-@require("reader")
+@router.at("GET /v1/memories/{memory_id}/", "reader")
 def get(identity: Identified, memory_id: str) -> Json:
     """Return the current version of a memory."""
     return conversion.to_document(load_live(identity, memory_id)[1])
 
 
-@router.put("/v1/memories/{memory_id}/")
-@require("writer")
+@router.at("PUT /v1/memories/{memory_id}/", "writer")
 def update(identity: Identified, memory_id: str, body: Posted) -> Json:
     """Replace a memory by a new version: text, metadata, or its end; the rest stays."""
     return _update(
@@ -252,23 +249,20 @@ def update(identity: Identified, memory_id: str, body: Posted) -> Json:
     )
 
 
-@router.delete("/v1/memories/{memory_id}/")
-@require("writer")
+@router.at("DELETE /v1/memories/{memory_id}/", "writer")
 def delete(identity: Identified, memory_id: str) -> Json:
     """Forget one memory, all its versions."""
     _forget(identity, memory_id)
     return {"message": "Memory deleted successfully!"}
 
 
-@router.get("/v1/memories/{memory_id}/history/")
-@require("reader")
+@router.at("GET /v1/memories/{memory_id}/history/", "reader")
 def history(identity: Identified, memory_id: str) -> list[Json]:
     """List the events of a memory, oldest first."""
     return conversion.list_events(load_versions(identity, memory_id)[1], identity.memory.now)
 
 
-@router.delete("/v1/memories/")
-@require("writer")
+@router.at("DELETE /v1/memories/", "writer")
 def delete_all(request: Request, identity: Identified) -> Json:
     """Forget the memories of an owner, narrowed by the other ids; nothing is forgotten where no owner is named."""
     where = filters.select_owner(
@@ -281,8 +275,7 @@ def delete_all(request: Request, identity: Identified) -> Json:
     return {"message": "Memories deleted successfully!"}
 
 
-@router.put("/v1/batch/")
-@require("writer")
+@router.at("PUT /v1/batch/", "writer")
 def batch_update(identity: Identified, body: Posted) -> Json:
     """Update several memories, one after the other; none where one of them is not there."""
     named = _batch(identity, body)
@@ -293,8 +286,7 @@ def batch_update(identity: Identified, body: Posted) -> Json:
     return {"message": f"Successfully updated {len(named)} memories"}
 
 
-@router.delete("/v1/batch/")
-@require("writer")
+@router.at("DELETE /v1/batch/", "writer")
 def batch_delete(identity: Identified, body: Posted) -> Json:
     """Forget several memories, one after the other; none where one of them is not there."""
     named = _batch(identity, body)
@@ -303,8 +295,7 @@ def batch_delete(identity: Identified, body: Posted) -> Json:
     return {"message": f"Successfully deleted {len(named)} memories"}
 
 
-@router.get("/v1/entities/")
-@require("reader")
+@router.at("GET /v1/entities/", "reader")
 def users(identity: Identified) -> Json:
     """List the owners, newest first."""
     users = [counts.user_id for counts in identity.memory.users(identity.tenant, limit=checks.MAX_LIMIT)]
@@ -326,8 +317,7 @@ def users(identity: Identified) -> Json:
     return {"count": len(documents), "next": None, "previous": None, "results": documents}
 
 
-@router.delete("/v2/entities/{kind}/{name:path}/")
-@require("admin")
+@router.at("DELETE /v2/entities/{kind}/{name:path}/", "admin")
 def delete_user(identity: Identified, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
     where = filters.select_owner({f"{checks.choice(kind, filters.OWNERS, name='entity type')}_id": name})

@@ -12,25 +12,23 @@ from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces import access
 from engrain.interfaces.compat.mem0 import conversion, filters, routes
 from engrain.interfaces.compat.mem0.filters import Json
-from engrain.interfaces.compat.mem0.routes import Posted, make_router, require
+from engrain.interfaces.compat.mem0.routes import Posted, Router
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity
 
 _MOST = 1_000  # of a list without owner
 _OWNER = ("user_id", "agent_id", "run_id")
 _SEARCH = (*_OWNER, "query", "filters", "top_k", "threshold")
 _ADD = frozenset((*_OWNER, "messages", "metadata", "expiration_date"))
-router = make_router()
+router = Router()
 
 
-@router.post("/memories")
-@require("writer")
+@router.at("POST /memories", "writer")
 def add(identity: Identified, body: Posted) -> Json:
     """Store messages verbatim, one episode each."""
     return {"results": routes.add_messages(identity, conversion.supported_fields(body, _ADD))[1]}
 
 
-@router.get("/memories")
-@require("reader")
+@router.at("GET /memories", "reader")
 def get_all(request: Request, identity: Identified) -> Json:
     """List the memories of an owner, newest first; those of all owners for an admin who names none."""
     asked = conversion.supported_fields(dict(request.query_params), (*_OWNER, "top_k"))
@@ -41,16 +39,14 @@ def get_all(request: Request, identity: Identified) -> Json:
     return {"results": documents[:most]}
 
 
-@router.delete("/memories")
-@require("admin")
+@router.at("DELETE /memories", "admin")
 def delete_all(request: Request, identity: Identified) -> Json:
     """Forget the memories of an owner."""
     routes.delete_all(request, identity)
     return {"message": "All relevant memories deleted"}
 
 
-@router.get("/memories/{memory_id}")
-@require("reader")
+@router.at("GET /memories/{memory_id}", "reader")
 def get(identity: Identified, memory_id: str) -> Any:
     """Return the current version of a memory; null where there is none."""
     try:
@@ -59,31 +55,27 @@ def get(identity: Identified, memory_id: str) -> Any:
         return None
 
 
-@router.put("/memories/{memory_id}")
-@require("writer")
+@router.at("PUT /memories/{memory_id}", "writer")
 def update(identity: Identified, memory_id: str, body: Posted) -> Json:
     """Replace a memory by a new version."""
     routes.update(identity, memory_id, body)
     return {"message": "Memory updated successfully!"}
 
 
-@router.delete("/memories/{memory_id}")
-@require("writer")
+@router.at("DELETE /memories/{memory_id}", "writer")
 def delete(identity: Identified, memory_id: str) -> Json:
     """Forget one memory, all its versions."""
     routes.delete(identity, memory_id)
     return {"message": "Memory deleted successfully"}
 
 
-@router.get("/memories/{memory_id}/history")
-@require("reader")
+@router.at("GET /memories/{memory_id}/history", "reader")
 def history(identity: Identified, memory_id: str) -> Any:
     """List the events of a memory, oldest first."""
     return routes.history(identity, memory_id)
 
 
-@router.post("/search")
-@require("reader")
+@router.at("POST /search", "reader")
 def search(identity: Identified, body: Posted) -> Json:
     """Find the best memories of an owner for a question, best first; other names in filters are keys of metadata."""
     wanted = conversion.supported_fields(body, _SEARCH)
@@ -92,8 +84,7 @@ def search(identity: Identified, body: Posted) -> Json:
     return {"results": routes.find(identity, wanted, selection)}
 
 
-@router.post("/reset")
-@require("admin")
+@router.at("POST /reset", "admin")
 def reset(identity: Identified) -> Json:
     """Erase all owners with all they have, for good."""
     for owner in routes.users(identity)["results"]:
@@ -101,8 +92,7 @@ def reset(identity: Identified) -> Json:
     return {"message": "All memories reset"}
 
 
-@router.get("/entities")
-@require("reader")
+@router.at("GET /entities", "reader")
 def list_entities(identity: Identified) -> list[Json]:
     """List the owners with the numbers of their memories."""
     owners = routes.users(identity)["results"]
@@ -113,23 +103,20 @@ def list_entities(identity: Identified) -> list[Json]:
     return sorted(documents, key=lambda document: (document["type"], document["id"]))
 
 
-@router.delete("/entities/{kind}/{name:path}")
-@require("admin")
+@router.at("DELETE /entities/{kind}/{name:path}", "admin")
 def delete_entity(identity: Identified, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
     routes.delete_user(identity, kind, name)
     return {"message": "Entity deleted"}
 
 
-@router.get("/configure")
-@require("reader")
+@router.at("GET /configure", "reader")
 def get_configuration(identity: Identified) -> Json:  # noqa: ARG001  # every route is somebody's
     """Tell what keeps the memories, in the words of mem0's configuration."""
     return {"version": "v1.1", "vector_store": {"provider": "engrain", "config": {}}}
 
 
-@router.post("/configure")
-@require("admin")
+@router.at("POST /configure", "admin")
 def configure(identity: Identified, body: Posted) -> Json:  # noqa: ARG001  # every route is somebody's
     """Refuse another configuration.
 
