@@ -91,7 +91,14 @@ def _select(known: Sequence[Fact | Rule], room: int) -> tuple[Fact | Rule, ...]:
 
 
 def _line(memory: Fact | Rule, name: str) -> str:
-    return _fact_line(memory, name) if isinstance(memory, Fact) else _rule_line(memory, name)
+    content = _clip(_flatten(memory.content), _MOST_KNOWN)
+    if not isinstance(memory, Fact):
+        warning = ' maturity="anti_pattern"' if memory.maturity == "anti_pattern" else ""
+        return f'<rule id="{name}"{warning}>{content}</rule>'
+    since = f' since="{memory.valid_from.date()}"' if memory.valid_from else ""
+    doubt = f' confidence="{memory.confidence:.1g}"' if memory.confidence < _DOUBTFUL else ""
+    about = f'subject="{_attribute(memory.subject)}" predicate="{_attribute(memory.predicate)}"'
+    return f'<fact id="{name}" {about}{since}{doubt}>{content}</fact>'
 
 
 def _element(name: str, lines: Sequence[str]) -> list[str]:
@@ -115,20 +122,8 @@ def _render_earlier(sessions: Sequence[EarlierTurns], room: int) -> list[str]:
     return lines
 
 
-def _fact_line(fact: Fact, name: str) -> str:
-    since = f' since="{fact.valid_from.date()}"' if fact.valid_from else ""
-    doubt = f' confidence="{fact.confidence:.1g}"' if fact.confidence < _DOUBTFUL else ""
-    names = f'id="{name}" subject="{_attribute(fact.subject)}" predicate="{_attribute(fact.predicate)}"{since}{doubt}'
-    return f"<fact {names}>{_clip(_flatten(fact.content), _MOST_KNOWN)}</fact>"
-
-
-def _rule_line(rule: Rule, name: str) -> str:
-    warning = ' maturity="anti_pattern"' if rule.maturity == "anti_pattern" else ""
-    return f'<rule id="{name}"{warning}>{_clip(_flatten(rule.content), _MOST_KNOWN)}</rule>'
-
-
 def _render_episodes(episodes: Sequence[Episode], room: int) -> list[str]:
-    openings = [_opening(number, episode) for number, episode in enumerate(episodes, 1)]
+    openings = [f'<episode_content id="e{n}" {_attributes(episode)}>' for n, episode in enumerate(episodes, 1)]
     closing = "</episode_content>"
     room -= sum(len(tag) + len(closing) + 3 for tag in openings)
     shares = _divide([len(_escape(episode.content)) for episode in episodes], max(room, 0))
@@ -136,10 +131,6 @@ def _render_episodes(episodes: Sequence[Episode], room: int) -> list[str]:
         f"{tag}\n{_clip(episode.content, share)}\n{closing}"
         for tag, episode, share in zip(openings, episodes, shares, strict=True)
     ]
-
-
-def _opening(number: int, episode: Episode) -> str:
-    return f'<episode_content id="e{number}" {_attributes(episode)}>'
 
 
 def _attributes(episode: Episode, *, session: bool = True) -> str:
