@@ -50,7 +50,7 @@ def routes(_: str) -> str:
         if (name := found.verb.group or UNGROUPED[found.verb.owner]) != group:
             group = name
             rows.append(f"| **{group}** | | | |")
-        method, _, path = (found.verb.route or "").partition(" ")
+        method, path = found.verb.route.split()
         route = f"{method} /v1{path.replace('_}', '}')}"
         notes = [" Answers pages."] if found.has_pages else []
         notes += [" Takes an Idempotency-Key."] if found.takes_key else []

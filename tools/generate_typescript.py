@@ -255,7 +255,7 @@ def _table() -> str:
 
 def _operation(found: Signature) -> dict[str, Any]:
     verb, places = found.verb, found.placement
-    method, _, path = (verb.route or "").partition(" ")
+    method, path = verb.route.split()
     return {
         "verb": verb.name,
         "group": verb.group,

@@ -12,16 +12,11 @@ from urllib.parse import urlsplit
 
 from engrain.client.address import parse_address
 from engrain.errors import DatabaseUnreachable, InvalidInput
+from engrain.verbs.table import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# As the table of verbs has them.
-ROUTES: Mapping[str, str] = {
-    "context": "/context",
-    "hooks.message": "/hooks/message",
-    "hooks.session_end": "/hooks/session_end",
-}
 _OK_FROM, _REDIRECT_FROM = 200, 300
 _MOST_BYTES = 64 * 2**20
 
@@ -62,8 +57,9 @@ class PlainConnection:
         self._http.timeout = timeout_s
         if self._http.sock is not None:
             self._http.sock.settimeout(timeout_s)
+        method, path = by_name()[verb].route.split()
         try:
-            self._http.request("POST", self._path + ROUTES[verb], json.dumps(body).encode(), headers)
+            self._http.request(method, self._path + path, json.dumps(body).encode(), headers)
             response = self._http.getresponse()
             status, content = response.status, response.read(_MOST_BYTES)
         except (OSError, HTTPException) as error:

@@ -80,8 +80,7 @@ def build_request(signature: Signature, caller: Caller | None, arguments: Mappin
     """
     verb, places = signature.verb, signature.placement
     _refuse_local_arguments(signature, arguments)
-    assert verb.route is not None
-    method, _, path = verb.route.partition(" ")
+    method, path = verb.route.split()
     query: list[tuple[str, str]] = []
     body: dict[str, Any] = {}
     key = arguments.get("idempotency_key")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Timer = Literal["store_seconds", "recall_seconds"]
 Media = Literal["application/gzip", "application/jsonl", "text/markdown", "application/octet-stream"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Verb:
     """Describes one verb.
 
@@ -30,7 +30,8 @@ class Verb:
         is_idempotent: whether a second call with the same arguments changes nothing more and answers the same, of a
             verb that changes something.
         needs: the role it needs, where the effect does not say it.
-        route: HTTP method and path under /v1, with the parameters that stand in the path.
+        route: HTTP method and path under /v1, with the parameters that stand in the path; where a row does not say it,
+            GET for one that reads, else POST, and the name.
         creates: whether its route answers 201.
         command: its command with the parameters that stand by place; the others are options.
         tool: whether the MCP profile `all` offers it.
@@ -42,11 +43,12 @@ class Verb:
     """
 
     name: str
+    _: KW_ONLY
     owner: Owner = "agent"
     effect: Effect = "reads"
     is_idempotent: bool = False
     needs: Role | None = None
-    route: str | None = None
+    route: str = ""
     creates: bool = False
     command: str | None = None
     tool: bool = True
@@ -56,6 +58,12 @@ class Verb:
     sends: tuple[Media, ...] = ()
     takes: tuple[Media, ...] = ()
     is_local: bool = False
+
+    def __post_init__(self) -> None:
+        """Make the route of the name where there is none."""
+        if not self.route:
+            method = "GET" if self.effect == "reads" else "POST"
+            object.__setattr__(self, "route", f"{method} /{self.name.replace('.', '/')}")
 
     @property
     def group(self) -> str | None:

@@ -93,8 +93,7 @@ class Signature:
     @property
     def placement(self) -> Mapping[str, str]:
         """The part of an HTTP request that carries each parameter: path, query, body or key (a header)."""
-        assert self.verb.route is not None
-        method, _, path = self.verb.route.partition(" ")
+        method, path = self.verb.route.split()
         rest = "query" if method == "GET" or self.verb.takes else "body"
         where = {name: "path" if f"{{{name}}}" in path else rest for name in self.by_name if name != "path"}
         return where | ({"idempotency_key": "key"} if self.takes_key else {})

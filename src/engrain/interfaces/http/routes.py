@@ -1,4 +1,4 @@
-"""Routes: one for each row of the table of verbs that has a path, with its parameters, role and answer."""
+"""Routes: one for each row of the table of verbs, with its parameters, role and answer."""
 
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
@@ -63,7 +63,7 @@ _UNGROUPED = {
     "agent": ("memories", "Episodes and facts, searches, and what is done with one memory."),
     "memory": ("maintenance", "Work on all memories of a tenant: decay, learning, runs, files."),
 }
-CALLER = Verb(name="caller", route="GET /caller")
+CALLER = Verb("caller")
 
 
 class VerbRoute(APIRoute):
@@ -105,8 +105,7 @@ def router() -> APIRouter:
     """Make the routes of all verbs, in the order of the table."""
     made = APIRouter(prefix="/v1", route_class=VerbRoute)
     for signature in signatures():
-        if signature.verb.route is not None:
-            _add(made, signature.verb, _endpoint(signature), signature)
+        _add(made, signature.verb, _endpoint(signature), signature)
     _add(made, CALLER, caller, None)
     return made
 
@@ -123,8 +122,7 @@ def tags() -> list[dict[str, str]]:
 
 
 def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], signature: Signature | None) -> None:
-    assert verb.route is not None
-    method, _, path = verb.route.partition(" ")
+    method, path = verb.route.split()
     answer = AdmittedCaller if signature is None else signature.answer and answer_type(signature)
     status = HTTPStatus.CREATED if verb.creates else HTTPStatus.OK
     status = HTTPStatus.NO_CONTENT if answer is None else status
