@@ -108,7 +108,7 @@ def _record_fields(record: type[Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
     for name, hint in type_hints(record).items():
         is_optional = name in has_default or get_origin(hint) is NotRequired
         declared = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
-        word = Word(sentence=f"{name.replace('_', ' ').capitalize()}.")
+        word = Word(f"{name.replace('_', ' ').capitalize()}.")
         if get_origin(declared) is Annotated:
             declared, word = get_args(declared)
         wire = json_type(declared)

@@ -15,34 +15,32 @@ class ChatMessage(TypedDict):
     role: NotRequired[TurnRole]
     content: Content
     speaker: NotRequired[Speaker]
-    name: NotRequired[Annotated[str, Word(sentence="Name of the speaker, as chat APIs have it.")]]
+    name: NotRequired[Annotated[str, Word("Name of the speaker, as chat APIs have it.")]]
     event_time: NotRequired[EventTime]
 
 
 ChatMessages = Annotated[
     Iterable[ChatMessage],
     Word(
-        sentence="Messages of the chat, in their order.",
+        "Messages of the chat, in their order.",
         example=[{"role": "user", "content": "I moved to Lisbon in May.", "speaker": "Ana"}],
         most=1000,
         option="--message",
         metavar="JSON",
     ),
 ]
-LearnWhen = Annotated[
-    LearningTime, Word(sentence="Learn from them now, in the background, or later (when `consolidate` runs).")
-]
+LearnWhen = Annotated[LearningTime, Word("Learn from them now, in the background, or later (when `consolidate` runs).")]
 SessionTurns = Annotated[
     int,
     Word(
-        sentence="Number of the newest turns of the session to leave out: the model has them; the setting if left out.",
+        "Number of the newest turns of the session to leave out: the model has them; the setting if left out.",
         low=0,
         high=100_000,
         metavar="N",
     ),
 ]
-SystemPrompt = Annotated[str, Word(sentence="System prompt of the chat.", metavar="TEXT")]
+SystemPrompt = Annotated[str, Word("System prompt of the chat.", metavar="TEXT")]
 Tools = Annotated[
     Sequence[Mapping[str, Any] | str] | int,
-    Word(sentence="Schemas of the tools, which are counted, or their number.", metavar="N"),
+    Word("Schemas of the tools, which are counted, or their number.", metavar="N"),
 ]

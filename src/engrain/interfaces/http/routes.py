@@ -41,10 +41,8 @@ _CALLER_HEADERS = {"agent": AGENT, "user": USER, "session": SESSION}
 _CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
 _JSON = "application/json"
 _OF_KEYS = frozenset({"keys.create", "keys.rotate", "keys.revoke"})
-_KEY_WORD = Word(
-    sentence="The same key again gives what was stored first, and stores nothing; another body is refused."
-)
-_TAG_WORD = Word(sentence="ETags that are known: 304 where it is one of them.")
+_KEY_WORD = Word("The same key again gives what was stored first, and stores nothing; another body is refused.")
+_TAG_WORD = Word("ETags that are known: 304 where it is one of them.")
 # The name of a file in an answer, by its media type.
 _FILE_NAMES = {
     "application/gzip": "engrain-backup.gz",
@@ -53,7 +51,7 @@ _FILE_NAMES = {
 }
 _FILE_NAME = Parameter(
     name="filename",
-    word=Word(sentence="Name of the file; its ending tells Markdown."),
+    word=Word("Name of the file; its ending tells Markdown."),
     json_type=str,
     default="import",
     is_optional=False,
