@@ -41,36 +41,26 @@ def _parse_time_zone(value: str) -> str:
 class Schedules(Section):
     """Schedules of jobs, as cron expressions: minute, hour, day, month, weekday; empty for never."""
 
-    enrichment: str = setting(
-        default="0 2 * * *", parse=_parse_cron, description="When memories are searched for names again"
-    )
-    consolidation: str = setting(
-        default="0 3 * * *", parse=_parse_cron, description="When facts and rules are learned from episodes"
-    )
-    decay: str = setting(default="0 4 * * *", parse=_parse_cron, description="When facts and rules fade and expire")
-    reflection: str = setting(default="0 3 * * 0", parse=_parse_cron, description="When reflections are written")
+    enrichment: str = setting("0 2 * * *", "When memories are searched for names again", parse=_parse_cron)
+    consolidation: str = setting("0 3 * * *", "When facts and rules are learned from episodes", parse=_parse_cron)
+    decay: str = setting("0 4 * * *", "When facts and rules fade and expire", parse=_parse_cron)
+    reflection: str = setting("0 3 * * 0", "When reflections are written", parse=_parse_cron)
     cleanup: str = setting(
-        default="30 4 * * *",
-        parse=_parse_cron,
-        description="When expired and surplus episodes, ended facts and old events are removed",
+        "30 4 * * *", "When expired and surplus episodes, ended facts and old events are removed", parse=_parse_cron
     )
-    compaction: str = setting(
-        default="0 5 * * *", parse=_parse_cron, description="When the database is compacted and old jobs are removed"
-    )
-    backup: str = setting(
-        default="30 5 * * *", parse=_parse_cron, description="When a backup is written, if `jobs.backup_folder` is set"
-    )
+    compaction: str = setting("0 5 * * *", "When the database is compacted and old jobs are removed", parse=_parse_cron)
+    backup: str = setting("30 5 * * *", "When a backup is written, if `jobs.backup_folder` is set", parse=_parse_cron)
 
 
 class Jobs(Section):
     """Background jobs of workers: schedules, leases, retries and backups."""
 
     schedules: Schedules = Schedules()
-    timezone: str = setting(default="UTC", parse=_parse_time_zone, description="The time zone of the schedules")
-    poll_s: float = setting(default=5.0, gt=0, le=3_600, description="How often a worker looks for due jobs")
-    lease_s: float = setting(default=60.0, ge=1, le=86_400, description="How long a silent worker keeps its job")
-    max_attempts: int = setting(default=5, ge=1, le=100, description="How often a job is tried before it is given up")
-    retry_pause_s: float = setting(default=60.0, ge=0, le=86_400, description="First pause after a failure; it doubles")
-    retention_days: float = setting(default=90.0, ge=0, le=36_500, description="How many days finished jobs stay")
-    backup_folder: str | None = setting(default=None, description="Folder that backups are written to; None for none")
-    backup_keep: int = setting(default=7, ge=1, le=10_000, description="How many of the newest backups stay there")
+    timezone: str = setting("UTC", "The time zone of the schedules", parse=_parse_time_zone)
+    poll_s: float = setting(5.0, "How often a worker looks for due jobs", gt=0, le=3_600)
+    lease_s: float = setting(60.0, "How long a silent worker keeps its job", ge=1, le=86_400)
+    max_attempts: int = setting(5, "How often a job is tried before it is given up", ge=1, le=100)
+    retry_pause_s: float = setting(60.0, "First pause after a failure; it doubles", ge=0, le=86_400)
+    retention_days: float = setting(90.0, "How many days finished jobs stay", ge=0, le=36_500)
+    backup_folder: str | None = setting(None, "Folder that backups are written to; None for none")
+    backup_keep: int = setting(7, "How many of the newest backups stay there", ge=1, le=10_000)

@@ -69,9 +69,9 @@ class Setting:
 
     def __init__(
         self,
-        *,
         default: Any,
         description: str,
+        *,
         ge: float | None = None,
         gt: float | None = None,
         le: float | None = None,
@@ -129,9 +129,8 @@ class Setting:
             raise InvalidSetting(f"Input should have at least {self.min_length} characters", value)
 
 
-def setting(*, default: Any, description: str, **rules: Any) -> Any:
-    """Declare one value of a section."""
-    return Setting(default=default, description=description, **rules)
+setting: Callable[..., Any] = Setting
+"""Declare one value of a section, whose annotation is its type."""
 
 
 class Section:
