@@ -38,9 +38,14 @@ KEPT_TYPES = frozenset(
 """Types of events that stay at any age: proofs of erasure, and what a restore, an unmerge or a new learning reads."""
 
 
-def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
-    """A memory was stored. Its content is not in the event."""
-    return memory_event(act, f"{memory.kind}_created", memory, ids, payload=creation_payload(memory))
+def memory_created(
+    act: Act, memory: MemoryRecord, ids: Callable[[], str], *, original: MemoryRecord | None = None
+) -> Event:
+    """A memory was stored, perhaps with a period that ends before its `original` one. Its content is not in it."""
+    payload = creation_payload(memory)
+    if isinstance(memory, Fact) and isinstance(original, Fact) and memory.valid_to != original.valid_to:
+        payload["valid_to"] = [format_time(original.valid_to), format_time(memory.valid_to)]
+    return memory_event(act, f"{memory.kind}_created", memory, ids, payload=payload)
 
 
 def creation_payload(memory: MemoryRecord) -> dict[str, Any]:
@@ -250,9 +255,12 @@ def link_removed(act: Act, creation: Event, ids: Callable[[], str]) -> Event:
     return _event(act, "link_removed", ids, scope=creation.scope, memory_id=creation.memory_id, payload=payload)
 
 
-def fact_restored(act: Act, before: Fact, ids: Callable[[], str]) -> Event:
+def fact_restored(act: Act, before: Fact, after: Fact, ids: Callable[[], str]) -> Event:
     """A fact that a merge of entities had superseded is active again."""
-    return memory_event(act, "fact_restored", before, ids, payload={"validity": [before.validity, "active"]})
+    changed: dict[str, Any] = {"validity": [before.validity, after.validity]}
+    if before.valid_to != after.valid_to:
+        changed["valid_to"] = [format_time(before.valid_to), format_time(after.valid_to)]
+    return memory_event(act, "fact_restored", before, ids, payload=changed)
 
 
 def memory_enriched(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:

@@ -477,10 +477,10 @@ SELECT entity_id, count(*) AS shared FROM entity_trigrams
 WHERE tenant_id = :tenant_id AND trigram IN :trigrams AND user_id IN :users
 GROUP BY entity_id HAVING count(*) >= :least ORDER BY shared DESC, entity_id LIMIT :limit;
 
--- merges_of --
--- List the payloads of the merges into an entity
+-- payloads_of --
+-- List the payloads of some events of a memory or an entity, oldest first
 SELECT payload FROM memory_events INDEXED BY memory_events_memory
-WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN :types;
+WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN :types ORDER BY id;
 
 -- repoint_facts --
 -- Move some facts from one entity to another
@@ -498,10 +498,6 @@ WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('epi
 -- remove_entity --
 -- Remove an entity
 DELETE FROM entities WHERE tenant_id = :tenant_id AND id = :id;
-
--- restore_fact --
--- Make a superseded fact active again
-UPDATE facts SET validity = 'active', invalidated_at = NULL WHERE tenant_id = :tenant_id AND id = :id;
 
 -- drop_supersedes --
 -- Remove the link by which a fact supersedes another

@@ -1,6 +1,7 @@
 """What was true at a time, by what is known now, beside what was believed at a time."""
 
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 
@@ -134,6 +135,85 @@ def test_a_plan_that_is_erased_leaves_what_is_true_without_an_end(aide):
     assert aide.get(now.id).valid_to == plan.valid_from
     aide.erase([plan.id])
     assert aide.get(now.id).valid_to is None
+
+
+@pytest.mark.parametrize("give_up", ["forget", "erase", "move"])
+def test_what_was_said_after_a_plan_goes_on_without_it(aide, times, give_up):
+    plan = aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    between = aide.remember("Umbrella", subject="Ana", predicate="works at")
+    assert aide.get(between.id).valid_to == plan.valid_from
+    match give_up:
+        case "forget":
+            aide.forget(plan.id)
+        case "erase":
+            aide.erase([plan.id])
+        case "move":
+            aide.forget(aide.correct(plan.id, "Initech", valid_from="2026-08-01").id)
+    assert aide.get(between.id).valid_to is None
+    later(times, 2026, 7, 1)
+    assert contents(aide.facts("Ana", "works at")) == ["Umbrella"]
+
+
+@pytest.mark.parametrize("until", ["2026-06-01", "2026-09-01"])
+def test_a_plan_that_is_given_up_leaves_the_end_that_a_fact_has_itself(aide, until):
+    ends = aide.remember("Globex", subject="Ana", predicate="works at", valid_to=until)
+    plan = aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    assert aide.get(ends.id).valid_to == plan.valid_from
+    aide.forget(plan.id)
+    assert aide.get(ends.id).valid_to == ends.valid_to
+
+
+def test_a_plan_that_is_given_up_leaves_the_plan_behind_it(aide, times):
+    aide.remember("Globex", subject="Ana", predicate="works at")
+    first = aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")
+    last = aide.remember("Hooli", subject="Ana", predicate="works at", valid_from="2026-09-01")
+    aide.forget(first.id)
+    later(times, 2026, 8, 1)
+    assert contents(aide.facts("Ana", "works at")) == ["Globex"]
+    later(times, 2026, 9, 2)
+    assert contents(aide.facts("Ana", "works at")) == [last.content]
+
+
+def test_plans_in_any_order_leave_one_period_after_another(aide, times):
+    """After each of a hundred random steps a fact ends by itself, or where the next one begins."""
+    random = Random(5)
+    own_ends = {}
+    for step in range(120):
+        times.append(times[-1] + timedelta(hours=random.randint(1, 20)))
+        standing = [fact for id_ in own_ends if (fact := aide.get(id_)) is not None and is_standing(fact, times[-1])]
+        starts = times[-1] + timedelta(days=random.randint(1, 20))
+        match random.choice(["now", "plan", "plan", "bounded", "forget", "erase", "move", "correct"]):
+            case "now":
+                fact, own_end = said(aide, step), None
+            case "plan":
+                fact, own_end = said(aide, step, valid_from=starts), None
+            case "bounded":
+                own_end = starts + timedelta(days=random.randint(1, 20))
+                fact = said(aide, step, valid_from=starts, valid_to=own_end)
+            case "move" | "correct" as deed if standing:
+                moved = {"valid_from": starts} if deed == "move" else {}
+                fact, own_end = aide.correct(random.choice(standing).id, f"v{step}", **moved), None
+            case deed:
+                for given_up in standing[:1]:
+                    aide.forget(given_up.id) if deed == "forget" else aide.erase([given_up.id])
+                continue
+        own_ends[fact.id] = own_end
+        left = [fact for id_ in own_ends if (fact := aide.get(id_)) is not None and is_standing(fact, times[-1])]
+        left.sort(key=lambda fact: fact.happened_at)
+        nexts = [*(fact.happened_at for fact in left[1:]), None]
+        ends = [
+            min(filter(None, (own_ends[fact.id], begins)), default=None)
+            for fact, begins in zip(left, nexts, strict=True)
+        ]
+        assert [fact.valid_to for fact in left] == ends, step
+
+
+def said(aide, number, **period):
+    return aide.remember(f"v{number}", subject="Ana", predicate="works at", **period)
+
+
+def is_standing(fact, now):
+    return fact.validity == "active" and not fact.has_ended(now)
 
 
 def test_what_is_said_meanwhile_ends_where_the_plan_begins(aide):

@@ -1,6 +1,7 @@
 """Entities that come with memories, and entities that leave the registry, alike on every database."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.support.sample_records import CALLER, FOREIGN, LATER, act, entity, ep
 from tests.support.store_samples import keyword, know, put
 
 OTHER = Caller(agent="other")
+DAY = timedelta(days=1)
 
 
 def named(store, *asked):
@@ -100,3 +102,21 @@ def test_nobody_removes_what_is_another_tenants(store):
     assert store.remove_entities(act(LATER, FOREIGN), [ana.id]) == []
     assert store.entities(CALLER, [ana.id]) == [ana]
     assert store.events(FOREIGN) == []
+
+
+def test_what_was_said_of_one_that_leaves_ends_where_a_plan_of_its_name_begins(store):
+    [annie] = know(store, "Annie")
+    now = fact("Porto", subject="Ana", predicate="lives in", scope="other")
+    plan = fact("Faro", subject="Ana", predicate="lives in", scope="other", entity_id=annie.id, valid_from=LATER + DAY)
+    put(store, [now, plan], by=OTHER)
+    store.remove_entities(act(LATER), [annie.id])
+    assert [each.valid_to for each in store.get(OTHER, [now.id, plan.id])] == [plan.valid_from, None]
+
+
+def test_two_that_leave_together_leave_one_fact_of_their_name(store):
+    known = [*know(store, "Ana", entity_type="person"), *know(store, "Ana", entity_type="place")]
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "other"}
+    said = [fact(each.entity_type, entity_id=each.id, **about) for each in known]
+    put(store, said, by=OTHER)
+    store.remove_entities(act(LATER), [each.id for each in known])
+    assert sorted(each.validity for each in store.get(OTHER, [told.id for told in said])) == ["active", "superseded"]

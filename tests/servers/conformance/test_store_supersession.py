@@ -63,7 +63,7 @@ def test_a_fact_that_begins_later_waits_and_the_one_before_it_ends_there(store):
     assert between.valid_to == LATEST
     assert store.get(CALLER, [now.id])[0].valid_to == LATER
     store.forget(act(NOON), between.id)
-    assert store.get(CALLER, [now.id])[0].valid_to is None
+    assert store.get(CALLER, [now.id])[0].valid_to == LATEST
     [after] = store.put(act(LATEST), [fact("Braga", created_at=LATEST)])
     assert {each.validity for each in store.get(CALLER, [now.id, next_.id])} == {"superseded"}
     assert after.supersedes_id == next_.id

@@ -205,3 +205,17 @@ def test_decay_of_any_rate_and_length_is_nothing_to_fall_over(store):
     [stored] = put(store, [fact("bread", decay_rate=50_000.0, last_confirmed_at=long_ago, created_at=NOON)])
     assert sum(batch.expired for batch in sweep(store)) == 1
     assert known(store, [stored])[0].validity == "expired"
+
+
+def test_a_plan_that_expires_before_it_begins_leaves_what_is_true_without_an_end(store):
+    begins = NIGHT + timedelta(days=100)
+    about = {"subject": "Ana", "predicate": "lives in"}
+    now = fact("Porto", **about, decay_rate=0.0)
+    plan = fact("Faro", **about, valid_from=begins, decay_rate=50.0, last_confirmed_at=NOON)
+    put(store, [now, plan])
+    assert store.get(CALLER, [now.id])[0].valid_to == begins
+    sweep(store)
+    assert [(each.validity, each.valid_to) for each in store.get(CALLER, [now.id, plan.id])] == [
+        ("active", None),
+        ("expired", None),
+    ]

@@ -309,3 +309,27 @@ def test_an_undo_takes_back_what_a_plan_did_to_the_period_before_it(store):
     undone = store.undo(act(MORNING), run_id)
     assert undone.kept == ()
     assert state(store, {plan.id}) == before
+
+
+def test_what_was_said_after_a_plan_of_a_run_goes_on_without_it(store):
+    turns, _, _ = home(store)
+    subject, predicate = PLACES[3]
+    plan = fact("soon", subject=subject, predicate=predicate, created_at=LATER, valid_from=MORNING + 2 * DAY)
+    run_id, _ = run(store, turns, [Action(kind="new_fact", memory=plan)])
+    [said] = put(store, [fact("now", subject=subject, predicate=predicate, created_at=MORNING)])
+    assert said.valid_to == plan.valid_from
+    assert store.undo(act(MORNING + DAY), run_id).kept == ()
+    assert store.get(CALLER, [said.id])[0].valid_to is None
+
+
+def test_what_is_believed_again_ends_where_a_plan_begins_that_came_since(store):
+    turns, [old, *_], _ = home(store)
+    subject, predicate = PLACES[0]
+    run_id, _ = run(store, turns, [new(young())])
+    plan = fact("soon", subject=subject, predicate=predicate, created_at=MORNING, valid_from=MORNING + 2 * DAY)
+    put(store, [plan])
+    store.undo(act(MORNING), run_id)
+    [believed] = store.get(CALLER, [old.id])
+    assert (believed.validity, believed.valid_to) == ("active", plan.valid_from)
+    store.forget(act(MORNING + DAY), plan.id)
+    assert store.get(CALLER, [old.id])[0].valid_to is None

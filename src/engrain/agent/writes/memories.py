@@ -22,7 +22,7 @@ from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.entities.subjects import Subject, find_namesakes
 from engrain.storage.selection import load_memories
 from engrain.storage.transaction import repeatable
-from engrain.storage.write import arrivals, changes, removal, updates
+from engrain.storage.write import arrivals, changes, periods, removal, updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -346,7 +346,7 @@ def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str
     if keeps_time:  # it makes way before the new one is fitted in, in its time where that gives none
         new = replace(new, valid_from=new.valid_from or old.valid_from)
         updates.close(work, doc, old, new, was_never=True)
-        updates.reopen(work, old)
+        periods.reopen(work, old)
     is_elsewhere = new.slot != old.slot  # one of many values
     is_named = keeps_time or is_elsewhere
     for stored in put_with_mentions(work, [replace(new, supersedes_id=id_) if is_named else new], mentioned):

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain import events
 from engrain.domain.entities import merges
 from engrain.domain.entities.registry import EntityMerge, merged_into, new_names
-from engrain.domain.records import Entity, Fact, format_time
+from engrain.domain.records import Entity, Fact, Link, format_time
 from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
 from engrain.storage.filters import same_slot
-from engrain.storage.write import updates
+from engrain.storage.write import periods, updates
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -266,14 +266,15 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     facts = lock_facts_about(work, tenant_id, [target.id])
     back = [id_ for part in parts for id_ in part["facts_repointed"] if id_ in facts]
     _repoint_facts(work, tenant_id, back, from_id=target.id, to_id=source_id)
-    at = datetime.fromisoformat(gave["merged_at"])
-    conflicts = [conflict for part in parts for conflict in part["conflicts"]]
-    restored = [fact for conflict in conflicts if (fact := _restore_loser(work, conflict, at)) is not None]
-    updates.restore_periods(work, [change for part in parts for change in part.get("periods_ended", ())], facts)
     _return_mentions(work, tenant_id, parts, source_id=source_id, target_id=target.id)
     apart, left = merges.separate(source, target, gave=gave, at=act.at)
     _write_entity(work, apart, source)
     _write_entity(work, left, target)
+    at = datetime.fromisoformat(gave["merged_at"])
+    conflicts = [conflict for part in parts for conflict in part["conflicts"]]
+    restored = [fact for conflict in conflicts if (fact := _restore_loser(work, conflict, at)) is not None]
+    facts = lock_facts_about(work, tenant_id, [source_id, target.id])
+    periods.restore_periods(work, [change for part in parts for change in part.get("periods_ended", ())], facts)
 
     scopes: defaultdict[str, dict[str, Any]] = defaultdict(_empty_report)
     for id_ in back:
@@ -325,23 +326,13 @@ def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
     """Supersede the loser of a slot, and tell whether the two were not linked so before."""
     act = work.act
     loser, winner = conflict.loser, conflict.winner
-    named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": work.dialect.time(act.at)}
     valid_to = None if loser.valid_to is None else work.dialect.time(loser.valid_to)
-    work.run("supersede_fact", **named, valid_to=valid_to)
+    updates.update_row(work, "supersede_fact", loser, valid_to=valid_to)
     work.index.take_out(work, loser.tenant_id, [doc], at=act.at)
-    linked = work.one(
-        "add_link",
-        tenant_id=loser.tenant_id,
-        source_kind="fact",
-        source_id=winner.id,
-        target_kind="fact",
-        target_id=loser.id,
-        relation="supersedes",
-        weight=1.0,
-        created_at=work.dialect.time(act.at),
-    )
+    link = Link(source_id=winner.id, target_id=loser.id, relation="supersedes", created_at=act.at)
+    is_linked = updates.connect(work, winner, loser, link)
     work.record(events.fact_superseded(act, merges.supersede(loser, act.at), winner, work.ids, was_open=False))
-    return linked is not None
+    return is_linked
 
 
 def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
@@ -354,15 +345,18 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
         assert isinstance(fact, Fact)
         same, bound = same_slot(fact)
         holders = selection.select(work, "fact", f"{same} AND validity = 'active'", bound)
-        believed, at = replace(fact, validity="active", invalidated_at=None), work.act.at
+        at, believed = work.act.at, replace(fact, validity="active", invalidated_at=None)
         slot = merges.dated_slot(believed, at)
         is_taken = any(isinstance(other, Fact) and merges.dated_slot(other, at) == slot for _, other in holders)
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or (slot is not None and is_taken):
             return None
-        work.run("restore_fact", tenant_id=tenant_id, id=loser_id)
-        work.index.put_back(work, doc, believed)
-        work.record(events.fact_restored(work.act, fact, work.ids))
-        return believed
+        fitted, before = periods.fit_again(work, believed)
+        end = None if fitted.valid_to is None else work.dialect.time(fitted.valid_to)
+        work.run("reactivate_fact", tenant_id=tenant_id, id=loser_id, valid_to=end)
+        work.index.put_back(work, doc, fitted)
+        work.record(events.fact_restored(work.act, fact, fitted, work.ids))
+        periods.end_before(work, fitted, before)
+        return fitted
     return None
 
 
@@ -410,7 +404,7 @@ def _return_mentions(
 def load_merges(tx: Transaction, tenant_id: str, target_id: str) -> list[Mapping[str, Any]]:
     """Load the payloads of the merges into an entity and of their reversals, whoever sees them."""
     types = tx.dialect.listed(["entity_merge", "entity_unmerge"])
-    rows = tx.rows("merges_of", tenant_id=tenant_id, id=target_id, types=types)
+    rows = tx.rows("payloads_of", tenant_id=tenant_id, id=target_id, types=types)
     return [tx.dialect.parsed(payload) for (payload,) in rows]
 
 

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
+from engrain.domain.entities import merges
 from engrain.domain.entities.merges import Conflict
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.records import Fact
 from engrain.storage import selection
 from engrain.storage.entities import registry
 from engrain.storage.filters import same_slot
-from engrain.storage.write import removal
+from engrain.storage.write import periods, removal
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -76,18 +77,28 @@ def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
     """Let the facts about some entities be about nobody, each in a place of its own; the facts as they were."""
     tenant_id = work.tenant_id
     facts = registry.lock_facts_about(work, tenant_id, ids)
+    over = {id_ for id_, (_, fact) in facts.items() if merges.dated_slot(fact, work.act.at) is None}
+    if over:
+        work.run("unattribute_facts", tenant_id=tenant_id, ids=work.dialect.listed(sorted(over)))
     for doc, fact in facts.values():
-        if not fact.is_live(work.act.at):
-            continue
-        same, bound = same_slot(replace(fact, entity_id=None))
-        active = f"{same} AND validity = 'active'"
-        for other_doc, other in selection.select(work, "fact", active, bound, order=work.dialect.lock):
-            assert isinstance(other, Fact)
-            if not other.is_live(work.act.at) or other.key.value != fact.key.value:
-                continue
-            wins = fact.confidence > other.confidence
-            loser_doc, conflict = (other_doc, Conflict(other, fact)) if wins else (doc, Conflict(fact, other))
-            registry.supersede_loser(work, loser_doc, conflict)
-    if facts:
-        work.run("unattribute_facts", tenant_id=tenant_id, ids=work.dialect.listed(facts))
+        if fact.id not in over:
+            _make_room(work, doc, replace(fact, entity_id=None))
+            work.run("unattribute_facts", tenant_id=tenant_id, ids=work.dialect.listed([fact.id]))
     return [fact for _, fact in facts.values()]
+
+
+def _make_room(work: UnitOfWork, doc: int, fact: Fact) -> None:
+    """Supersede a fact or one of the slot that it comes to, or end one where the other begins."""
+    same, bound = same_slot(fact)
+    slot = selection.select(work, "fact", f"{same} AND validity = 'active'", bound, order=work.dialect.lock)
+    others = [(other_doc, other) for other_doc, other in slot if isinstance(other, Fact) and other.id != fact.id]
+    others = [(other_doc, other) for other_doc, other in others if other.key.value == fact.key.value]
+    at = work.act.at
+    for row in [row for row in others if merges.dated_slot(row[1], at) == merges.dated_slot(fact, at)]:
+        other_doc, other = row
+        if fact.confidence <= other.confidence:
+            registry.supersede_loser(work, doc, Conflict(fact, other))
+            return
+        registry.supersede_loser(work, other_doc, Conflict(other, fact))
+        others.remove(row)
+    periods.fit_among(work, doc, fact, others)

@@ -15,7 +15,7 @@ from engrain.errors import NotFound
 from engrain.storage import selection
 from engrain.storage.filters import same_slot
 from engrain.storage.runs import claims
-from engrain.storage.write import updates
+from engrain.storage.write import periods, updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -123,6 +123,8 @@ class _Undo:
                 return
         self.work.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
         self._tell(f"{memory.kind}_taken_back", doc, after, changed)
+        for other_doc, fact, end in periods.find_reopened(tx, memory) if isinstance(memory, Fact) else ():
+            self._set_period(other_doc, fact, end, by=memory.id)
 
     def believe_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """A fact that one of the run's superseded."""
@@ -135,12 +137,16 @@ class _Undo:
             return
         for relation in ("supersedes", "derived_from"):
             self._drop_link(newer, memory, relation)
-        valid_to = None if event.payload["was_open"] else memory.valid_to
-        end = None if valid_to is None else tx.dialect.time(valid_to)
+        own = None if event.payload["was_open"] else memory.valid_to
+        after, before = periods.fit_again(tx, replace(memory, validity="active", invalidated_at=None, valid_to=own))
+        end = None if after.valid_to is None else tx.dialect.time(after.valid_to)
         tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=end)
-        after = replace(memory, validity="active", invalidated_at=None, valid_to=valid_to)
         self.work.index.put_back(tx, doc, after)
-        self._tell("fact_restored", doc, after, {"validity": [memory.validity, "active"]})
+        changed: dict[str, Any] = {"validity": [memory.validity, "active"]}
+        if after.valid_to != own:
+            changed["valid_to"] = [format_time(own), format_time(after.valid_to)]
+        self._tell("fact_restored", doc, after, changed)
+        periods.end_before(tx, after, before)
 
     def unconfirm(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """A confirmation, and the fading that it ended."""
@@ -185,6 +191,9 @@ class _Undo:
         assert isinstance(memory, Fact)
         by = str(event.payload["by"])
         before, after = event.payload["valid_to"]
+        if self._is_reopened(memory, by):
+            self._drop_link(by, memory, "supersedes")
+            return
         why = self._why_in_force(by)
         if why is None and (memory.validity != "active" or format_time(memory.valid_to) != after):
             why = "its period was changed since"
@@ -193,8 +202,17 @@ class _Undo:
             return
         self._drop_link(by, memory, "supersedes")
         end = None if before is None else datetime.fromisoformat(before)
-        updates.set_end(self.work, doc, memory, end)
-        self._tell("fact_period_restored", doc, replace(memory, valid_to=end), {"valid_to": [after, before]})
+        self._set_period(doc, memory, end, by=by)
+
+    def _set_period(self, doc: int, fact: Fact, end: datetime | None, *, by: str) -> None:
+        updates.set_end(self.work, doc, fact, end)
+        changed = {"valid_to": [format_time(fact.valid_to), format_time(end)], "by": by}
+        self._tell("fact_period_restored", doc, replace(fact, valid_to=end), changed)
+
+    def _is_reopened(self, fact: Fact, by: str) -> bool:
+        """True if a fact goes on already since one of the run's was taken back."""
+        is_back = any((item.memory_id, item.what) == (fact.id, "fact_period_restored") for item in self.restored)
+        return is_back and by in self.memories and by not in self.stays
 
     def unlink(self, event: Event, doc: int, memory: MemoryRecord) -> None:  # noqa: ARG002  # one of _REVERSALS
         """An edge that the run added, unless it is of something that is kept."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engrain.domain.memories.trust import TRUST
 from engrain.domain.records import Fact, Link
 from engrain.storage import selection
-from engrain.storage.write import arrivals, batches, changes, updates
+from engrain.storage.write import arrivals, batches, changes, periods, updates
 
 if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord
@@ -36,9 +36,8 @@ def accept(work: UnitOfWork, id_: str) -> MemoryRecord | None:
         updates.close(work, doc, holder, accepted)
     value = batches.key_columns(fitted)["value_key"]
     work.run("fill_slot", tenant_id=accepted.tenant_id, id=id_, value=value, older=fitted.supersedes_id)
-    for doc, earlier in before:
-        updates.change_end(work, doc, earlier, fitted.happened_at, by=fitted)
-    for _, holder in (*holders, *before):
+    periods.end_before(work, fitted, before)
+    for _, holder in holders:
         link = Link(source_id=id_, target_id=holder.id, relation="supersedes", created_at=work.act.at)
         updates.connect(work, accepted, holder, link)
     [(doc, stored)] = [(doc, fact) for doc, fact in selection.load_visible(work, [id_]) if isinstance(fact, Fact)]

@@ -14,10 +14,9 @@ from engrain.errors import InvalidInput
 from engrain.storage import selection
 from engrain.storage.access import membership
 from engrain.storage.entities import registry
-from engrain.storage.entities.subjects import find_slot
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import repeatable
-from engrain.storage.write import batches, updates
+from engrain.storage.write import batches, periods, updates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -125,7 +124,7 @@ def _add_all(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> dict[int, Mem
             arrived = _add(work, memory)
             if arrived is not None:
                 added[arrived[0]] = arrived[1]
-                work.record(events.memory_created(work.act, arrived[1], work.ids))
+                work.record(events.memory_created(work.act, arrived[1], work.ids, original=memory))
     return added
 
 
@@ -171,6 +170,7 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
     for id_, (doc, superseded) in old.items():
         if id_ != stored.supersedes_id:
             updates.close(work, doc, superseded, stored)
+            periods.reopen(work, superseded)
         if derives:
             link = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=work.act.at)
             updates.connect(work, stored, superseded, link)
@@ -206,7 +206,7 @@ def find_slot_holders(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[t
     The slot is that of all names of its subject, but for a note's. Those count whose periods have begun; for a fact of
     another time than now, those that begin with it.
     """
-    return _choose_holders(fact, find_slot_facts(work, fact, lock=lock), work.act.at)
+    return _choose_holders(fact, periods.find_slot_facts(work, fact, lock=lock), work.act.at)
 
 
 def _choose_holders(fact: Fact, facts: list[tuple[int, Fact]], at: datetime) -> list[tuple[int, Fact]]:
@@ -218,38 +218,14 @@ def _choose_holders(fact: Fact, facts: list[tuple[int, Fact]], at: datetime) -> 
     return [(doc, old) for doc, old in facts if old.is_bounded and old.happened_at == fact.happened_at]
 
 
-def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
-    """Load the active facts in the slot of a fact, of whatever period, the newest first."""
-    active = "validity = 'active'"
-    where, bound = find_slot(work, fact, where=active)
-    # Once more, for one that was not locked when it was found.
-    found = selection.select(
-        work, "fact", f"{where} AND {active}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
-    )
-    return [(doc, old) for doc, old in found if isinstance(old, Fact) and old.key.value == fact.key.value]
-
-
 def fit_into_slot(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]], list[tuple[int, Fact]]]:
     """Fit a new active fact into its slot: return it with those that it supersedes, and those that it follows."""
-    found, at = find_slot_facts(work, fact, lock=work.dialect.lock), work.act.at
+    found, at = periods.find_slot_facts(work, fact, lock=work.dialect.lock), work.act.at
     holders = _choose_holders(fact, found, at)
     if holders:
         fact = replace(fact, supersedes_id=holders[0][1].id)
-    fitted, before = _fit_period(fact, [row for row in found if row not in holders], at)
+    fitted, before = periods.fit_period(fact, [row for row in found if row not in holders], at)
     return fitted, holders, before
-
-
-def _fit_period(fact: Fact, others: list[tuple[int, Fact]], at: datetime) -> tuple[Fact, list[tuple[int, Fact]]]:
-    """Let the period of a fact end where the next one of its slot begins; return it with those that it follows itself.
-
-    One that was over before it is stored, or is pending, changes nothing.
-    """
-    if fact.is_pending or (not fact.is_live(at) and fact.has_begun(at)):
-        return fact, []
-    later = [other.happened_at for _, other in others if other.happened_at > max(fact.happened_at, at)]
-    ends = [*later, *([] if fact.valid_to is None else [fact.valid_to])]
-    before = [] if fact.has_begun(at) else [(doc, old) for doc, old in others if old.is_true_until(fact.happened_at)]
-    return replace(fact, valid_to=min(ends, default=None)), before
 
 
 def lock_facts(work: UnitOfWork, ids: Sequence[str], *, beside: Sequence[Fact] = ()) -> dict[str, tuple[int, Fact]]:
@@ -304,11 +280,10 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
                 memory, holders, before = fit_into_slot(work, memory)
             for doc, old in holders:
                 updates.close(work, doc, old, memory)
-            for doc, old in before:
-                updates.change_end(work, doc, old, memory.happened_at, by=memory)
             inserted = _insert(work, memory)
-            for _, old in (*holders, *before):
+            for _, old in holders:
                 updates.connect(work, memory, old, superseding(work, memory, old))
+            periods.end_before(work, memory, before)
             return inserted, memory
         case Rule():
             _check_source(work, memory)

@@ -13,7 +13,7 @@ from engrain.domain.records import KINDS, Episode, Fact, MemoryRecord, Rule
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.transaction import for_every_user, repeatable
-from engrain.storage.write import updates
+from engrain.storage.write import periods, updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
         case Fact():
             forgotten = replace(memory, metadata=metadata, validity="retracted", invalidated_at=at)
             if memory.validity == "active":
-                updates.reopen(work, memory)
+                periods.reopen(work, memory)
         case Rule():
             forgotten = replace(memory, metadata=metadata, invalidated_at=at)
     updates.take_out(work, doc, memory)
@@ -211,7 +211,7 @@ def erase_locked(
     gone = {memory.id for _, memory in going}
     for _, memory in going:
         if isinstance(memory, Fact) and memory.validity == "active":
-            updates.reopen(work, memory, gone=gone)
+            periods.reopen(work, memory, gone=gone)
     tenant = {"tenant_id": work.tenant_id}
     work.run("erase_event_payloads", **tenant, ids=work.dialect.listed(gone), payload=work.dialect.json({}))
     remove(work, going)

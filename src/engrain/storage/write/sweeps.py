@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from engrain.domain import events
 from engrain.domain.memories import decay
 from engrain.domain.memories.decay import AGE_STEPS, LEAST_AGE_MULTIPLIER
-from engrain.domain.records import Episode
+from engrain.domain.records import Episode, Fact
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import for_every_user, repeatable
+from engrain.storage.write import periods
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -127,8 +128,18 @@ def apply_changes(work: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -
         work.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
             work.index.take_out(work, act.caller.tenant_id, [change.doc for change in these], at=act.at)
+            _reopen_periods(work, kind, [change.id for change in these])
         event_type, payload = events.standing_changed(kind, before, to)
         work.record_all(event_type, [(change.scope, change.id, payload) for change in these])
+
+
+def _reopen_periods(work: UnitOfWork, kind: AgingKind, ids: Sequence[str]) -> None:
+    """Let those go on that end where a fact begins which expires before that."""
+    if kind == "fact":
+        bound = {"tenant_id": work.tenant_id, "ids": work.dialect.listed(ids), "at": work.at}
+        for _, fact in selection.select(work, "fact", f"{_OF_THESE} AND valid_from > :at", bound):
+            assert isinstance(fact, Fact)
+            periods.reopen(work, fact)
 
 
 def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standing], Sequence[Change]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
@@ -12,7 +11,8 @@ from engrain.errors import Forbidden, InvalidInput
 from engrain.storage import selection
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Sequence
+    from datetime import datetime
 
     from engrain.domain.entities.merges import Overlap
     from engrain.domain.records import Caller
@@ -115,30 +115,6 @@ def end_period(work: UnitOfWork, doc: int, overlap: Overlap) -> list[Any]:
     link = Link(source_id=follower.id, target_id=fact.id, relation="supersedes", created_at=work.act.at)
     is_linked = connect(work, follower, fact, link)
     return [fact.id, follower.id, is_linked, format_time(fact.valid_to), format_time(follower.happened_at)]
-
-
-def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: Mapping[str, tuple[int, Fact]]) -> None:
-    """Restore the periods that a merge ended, unless one has changed since or its follower is no longer active."""
-    for id_, follower_id, was_linked, before, after in changes:
-        if was_linked:
-            work.run("drop_supersedes", tenant_id=work.tenant_id, source_id=follower_id, target_id=id_)
-        if id_ not in facts or follower_id not in facts:
-            continue
-        (doc, fact), (_, follower) = facts[id_], facts[follower_id]
-        if fact.validity == follower.validity == "active" and format_time(fact.valid_to) == after:
-            end = None if before is None else datetime.fromisoformat(before)
-            change_end(work, doc, fact, end, by=follower)
-
-
-def reopen(work: UnitOfWork, going: Fact, *, gone: Collection[str] = ()) -> None:
-    """Take back what a fact that has not begun did to the period of the one before it, unless that goes, too."""
-    if going.valid_from is None or going.has_begun(work.act.at):
-        return
-    named = {"tenant_id": going.tenant_id, "id": going.id}
-    ids = [id_ for (id_,) in work.rows("superseded_by", **named) if id_ not in gone]
-    for doc, fact in selection.load_visible(work, ids, lock=work.dialect.lock):
-        if isinstance(fact, Fact) and fact.validity == "active" and fact.valid_to == going.valid_from:
-            change_end(work, doc, fact, None, by=going)
 
 
 def close(work: UnitOfWork, doc: int, old: Fact, new: Fact, *, was_never: bool = False) -> None:

@@ -1,0 +1,128 @@
+"""Periods of the facts of one slot: each ends where the next one begins, and goes on where that one goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.records import Fact, Link, format_time
+from engrain.storage import selection
+from engrain.storage.entities.subjects import find_slot
+from engrain.storage.write import updates
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from engrain.storage.unit_of_work import UnitOfWork
+
+# Events with a change `valid_to`: of the first one, the end before it is the fact's own.
+_CHANGES = ("fact_created", "fact_period_changed", "fact_restored")
+
+
+def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
+    """Load the active facts in the slot of a fact, of whatever period, the newest first."""
+    active = "validity = 'active'"
+    where, bound = find_slot(work, fact, where=active)
+    # Once more, for one that was not locked when it was found.
+    found = selection.select(
+        work, "fact", f"{where} AND {active}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
+    )
+    return [(doc, old) for doc, old in found if isinstance(old, Fact) and old.key.value == fact.key.value]
+
+
+def fit_period(fact: Fact, others: list[tuple[int, Fact]], at: datetime) -> tuple[Fact, list[tuple[int, Fact]]]:
+    """Let the period of a fact end where the next one of its slot begins; return it with those that end where it does.
+
+    One that was over before it is stored, or is pending, changes nothing.
+    """
+    if fact.is_pending or (not fact.is_live(at) and fact.has_begun(at)):
+        return fact, []
+    begins = fact.happened_at
+    later = [other.happened_at for _, other in others if other.happened_at > max(begins, at)]
+    ends = [*later, *([] if fact.valid_to is None else [fact.valid_to])]
+    is_planned = not fact.has_begun(at)
+    before = [(doc, old) for doc, old in others if is_planned and old.is_true_until(begins) and old.valid_to != begins]
+    return replace(fact, valid_to=min(ends, default=None)), before
+
+
+def reopen(work: UnitOfWork, going: Fact, *, gone: Collection[str] = ()) -> None:
+    """Let those go on that end where a fact begins which has not begun and goes, unless they are `gone`, too."""
+    if going.has_begun(work.act.at):
+        return
+    for doc, fact, end in find_reopened(work, going, gone=gone):
+        updates.change_end(work, doc, fact, end, by=going)
+
+
+def find_reopened(
+    work: UnitOfWork, going: Fact, *, gone: Collection[str] = ()
+) -> list[tuple[int, Fact, datetime | None]]:
+    """Find the facts that end because another one begins, which goes: with their own end, or where the next begins."""
+    if going.valid_from is None or going.is_pending:
+        return []
+    slot = find_slot_facts(work, going, lock=work.dialect.lock)
+    left = [(doc, fact) for doc, fact in slot if fact.id not in {going.id, *gone}]
+    found = []
+    for doc, fact in left:
+        if fact.valid_to == going.valid_from:
+            end = _refit(work, replace(fact, valid_to=_load_own_end(work, fact, by=going)), left)
+            found += [(doc, fact, end)] if end != fact.valid_to else []
+    return found
+
+
+def fit_again(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]]]:
+    """Fit a fact that is active again into its slot: return it with its end, and those that end where it begins."""
+    return fit_period(fact, _find_others(work, fact), work.act.at)
+
+
+def fit_among(work: UnitOfWork, doc: int, fact: Fact, others: list[tuple[int, Fact]]) -> None:
+    """Fit a stored fact among others whose slot it has come to."""
+    fitted, before = fit_period(fact, others, work.act.at)
+    if fitted.valid_to != fact.valid_to:
+        follower = next(other for _, other in others if other.happened_at == fitted.valid_to)
+        updates.change_end(work, doc, fact, fitted.valid_to, by=follower)
+    end_before(work, fitted, before)
+
+
+def end_before(work: UnitOfWork, follower: Fact, before: Iterable[tuple[int, Fact]]) -> None:
+    """End the periods of facts where another begins, each with a link from it."""
+    for doc, fact in before:
+        updates.change_end(work, doc, fact, follower.happened_at, by=follower)
+        link = Link(source_id=follower.id, target_id=fact.id, relation="supersedes", created_at=work.act.at)
+        updates.connect(work, follower, fact, link)
+
+
+def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: Mapping[str, tuple[int, Fact]]) -> None:
+    """Restore the periods that a merge ended, unless one has changed since or its follower is no longer active."""
+    for id_, follower_id, was_linked, before, after in changes:
+        if was_linked:
+            work.run("drop_supersedes", tenant_id=work.tenant_id, source_id=follower_id, target_id=id_)
+        if id_ not in facts or follower_id not in facts:
+            continue
+        (doc, fact), (_, follower) = facts[id_], facts[follower_id]
+        if fact.validity == follower.validity == "active" and format_time(fact.valid_to) == after:
+            own = replace(fact, valid_to=None if before is None else datetime.fromisoformat(before))
+            updates.change_end(work, doc, fact, _refit(work, own, _find_others(work, fact)), by=follower)
+
+
+def _refit(work: UnitOfWork, fact: Fact, others: list[tuple[int, Fact]]) -> datetime | None:
+    return fit_period(fact, [row for row in others if row[1].id != fact.id], work.act.at)[0].valid_to
+
+
+def _find_others(work: UnitOfWork, fact: Fact) -> list[tuple[int, Fact]]:
+    slot = find_slot_facts(work, fact, lock=work.dialect.lock)
+    return [row for row in slot if row[1].id != fact.id]
+
+
+def _load_own_end(work: UnitOfWork, fact: Fact, *, by: Fact) -> datetime | None:
+    """Load the end that a fact has without any other of its slot, from its events.
+
+    Where these are gone, it has none if its end is told by a link.
+    """
+    types = work.dialect.listed(_CHANGES)
+    for (payload,) in work.rows("payloads_of", tenant_id=fact.tenant_id, id=fact.id, types=types):
+        changed = work.dialect.parsed(payload).get("valid_to")
+        if changed is not None:
+            return None if changed[0] is None else datetime.fromisoformat(changed[0])
+    linked = {id_ for (id_,) in work.rows("superseded_by", tenant_id=by.tenant_id, id=by.id)}
+    return None if fact.id in linked else fact.valid_to
