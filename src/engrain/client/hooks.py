@@ -18,19 +18,16 @@ from engrain.context.block import ContextBlock
 from engrain.domain import checks
 from engrain.domain.faults import describe_fault
 from engrain.domain.ids import derived_id, moment_of
-from engrain.domain.memories.hooks import RecentTurns, SessionEnd, fails_open
-from engrain.domain.records import ROLES, Episode
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open
+from engrain.domain.records import ROLES, Caller, Degraded, Episode, Record
 from engrain.domain.requests import Act
 from engrain.verbs.signatures import signature
-from engrain.working.outbox import Outbox
+from engrain.working.outbox import Outbox, StoreEpisode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from engrain.client.connection import Connection
-    from engrain.domain.memories.hooks import MessageReceipt
-    from engrain.domain.records import Caller, Degraded, Record
-    from engrain.working.outbox import StoreEpisode
 
 _LOG = logging.getLogger(__name__)
 _MESSAGE = "hooks.message"

@@ -28,7 +28,7 @@ from engrain.domain.records import Caller
 from engrain.errors import DatabaseUnreachable, InvalidInput, NotFound
 from engrain.portability.sealed_files import create_file, write_errors
 from engrain.service import Memory
-from engrain.verbs.signatures import owner_of, signature
+from engrain.verbs.signatures import Signature, owner_of, signature
 from engrain.verbs.table import VERBS
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from engrain.agent.jobs import Jobs
     from engrain.agent.keys import Keys
     from engrain.agent.wiring.view import View
-    from engrain.verbs.signatures import Signature
 
 _DEFAULT_TIMEOUT_S = 60.0
 _VIEWS = frozenset({"parts", "keys", "jobs", *(verb.group for verb in VERBS)})

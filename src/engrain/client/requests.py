@@ -14,11 +14,10 @@ from urllib.parse import quote
 
 from engrain.domain import checks
 from engrain.domain.ids import fresh_id
-from engrain.domain.records import Record, format_time
+from engrain.domain.records import Caller, Record, format_time
 from engrain.errors import Forbidden, InvalidInput
 
 if TYPE_CHECKING:
-    from engrain.domain.records import Caller
     from engrain.verbs.signatures import Parameter, Signature
 
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")

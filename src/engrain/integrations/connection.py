@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from engrain import metrics
 from engrain.domain import checks
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Episode, Fact, MemoryRecord
 from engrain.errors import InvalidInput
 from engrain.service import Memory
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from engrain.agent.exact.item_store import ItemStore
     from engrain.aio import AsyncMemory
     from engrain.domain.pagination import Page
-    from engrain.domain.records import MemoryRecord
 
 _LOG = logging.getLogger(__name__)
 _PAGE = 1_000

@@ -12,7 +12,7 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Episode, Fact, MemoryRecord
 from engrain.integrations.connection import (
     Adapter,
     AgentConnection,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from google.adk.sessions.session import Session
 
     from engrain.agent.agent import Agent
-    from engrain.domain.records import MemoryRecord
 
 _IDS = "google-adk"  # namespace of the ids that memories were given, beside other items of the agent
 _ID, _AUTHOR = "adk:id", "adk:author"  # in the metadata of a fact

@@ -21,7 +21,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from engrain.domain.items import is_prefix, is_suffix
+from engrain.domain.items import StoredItem, is_prefix, is_suffix
 from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, iterate_pages, write_items
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from langgraph.store.base import Op, Result, TTLConfig
 
-    from engrain.domain.items import StoredItem
 
 _ROOT = "langgraph"  # of the namespaces, beside others of the agent
 _PAGE = 1_000

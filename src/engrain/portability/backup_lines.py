@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from engrain.domain import checks
-from engrain.domain.maintenance.backups import Extent, VectorSpace
+from engrain.domain.maintenance.backups import Extent, Row, VectorSpace
 from engrain.domain.records import Record
 from engrain.errors import InvalidInput, UnusableBackup
 from engrain.portability.canonical_json import encode_row
@@ -23,7 +23,6 @@ from engrain.storage.migrations import HEAD
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from engrain.domain.maintenance.backups import Row
     from engrain.portability.sealed_files import SealedFile, SealedWriter
 
     _NumberedLine = tuple[int, tuple[bytes, dict[str, Any]]]

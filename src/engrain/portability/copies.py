@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from engrain.domain.maintenance.backups import Extent
+from engrain.domain.maintenance.backups import Extent, Row
 from engrain.domain.records import Record
 from engrain.errors import InvalidInput
 from engrain.portability.canonical_json import encode_row
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from engrain.domain.maintenance.backups import Row
     from engrain.storage.backup.extraction import SqlExtraction
     from engrain.storage.store import SqlStore
 

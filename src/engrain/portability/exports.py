@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
 from engrain.domain.items import decode_namespace
 from engrain.domain.memories.fact_keys import is_note_slot
-from engrain.domain.records import Record
+from engrain.domain.records import Caller, Record
 from engrain.portability.sealed_files import create_file, write_errors
 from engrain.storage.reports.seals import iterate_events
 from engrain.storage.transaction import for_every_user
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engrain.domain.maintenance.backups import Extent, Row
-    from engrain.domain.records import Caller
     from engrain.storage.backup.extraction import SqlExtraction
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain import checks
 from engrain.domain.memories.turn_columns import NewTurns, Turns, import_metadata, prepare_turns
-from engrain.domain.records import Episode, Fact, Record, Rule
+from engrain.domain.records import Caller, Episode, Fact, MemoryRecord, Record, Rule
 from engrain.domain.requests import Act
-from engrain.domain.text.secrets import apply_policy_to_value
+from engrain.domain.text.secrets import SecretPolicy, apply_policy_to_value
 from engrain.errors import InvalidInput, UnreadableImport
 from engrain.portability.formats import detect, read
 from engrain.portability.formats.records import (
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engrain.domain.ports import Clock
-    from engrain.domain.records import Caller, MemoryRecord
-    from engrain.domain.text.secrets import SecretPolicy
     from engrain.portability.formats.records import ImportedRecord
     from engrain.portability.record_converter import RecordConverter
     from engrain.storage.store import SqlStore

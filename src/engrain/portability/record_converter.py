@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from engrain.domain.memories.secret_fields import apply_policy_to_record
 from engrain.domain.memories.turn_columns import import_metadata
 from engrain.domain.records import DECAY_RATES, RULE_CONFIDENCE, Entity, Episode, Fact, MemoryRecord, Record, Rule
 from engrain.domain.text.categories import fact_category
-from engrain.domain.text.secrets import apply_policy, apply_policy_to_value
+from engrain.domain.text.secrets import SecretPolicy, apply_policy, apply_policy_to_value
 from engrain.errors import InvalidInput
 from engrain.portability.exports import UNEXPORTED
 from engrain.portability.formats.records import (
@@ -37,16 +37,13 @@ from engrain.portability.formats.records import (
 from engrain.storage import selection
 from engrain.storage.entities import lookup, registry
 from engrain.storage.exact import items, logs
-from engrain.storage.rows import KIND_RECORDS, column_types
+from engrain.storage.rows import KIND_RECORDS, ColumnType, column_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from datetime import datetime
 
     from engrain.domain.records import Caller, Kind
     from engrain.domain.requests import Act
-    from engrain.domain.text.secrets import SecretPolicy
-    from engrain.storage.rows import ColumnType
     from engrain.storage.unit_of_work import UnitOfWork
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.scopes import audience_of, user_of, user_scope
 from engrain.domain.ids import derived_id, moment_of
-from engrain.domain.maintenance.backups import Extent
+from engrain.domain.maintenance.backups import Extent, Row
 from engrain.errors import UnusableBackup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.maintenance.backups import Row
 
 _ID_LENGTH = 36
 

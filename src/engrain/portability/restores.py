@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.access.scopes import GLOBAL_SCOPE, user_of, user_scope
 from engrain.domain.records import Record
 from engrain.portability import relocation, sealed_files
-from engrain.portability.backup_lines import BackupReader
-from engrain.portability.signing import check_signature
+from engrain.portability.backup_lines import BackupReader, Header
+from engrain.portability.signing import SigningKey, check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
-from engrain.storage.backup.restoration import ItemKey, find_erasures_of_users, find_fates, row_key
+from engrain.storage.backup.restoration import ItemKey, SqlRestoration, find_erasures_of_users, find_fates, row_key
 from engrain.storage.backup.tables import DEPARTURES, LOG, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from engrain.domain.access.keys import Grant
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.requests import Act
-    from engrain.portability.backup_lines import Header
     from engrain.portability.encryption import Cipher
     from engrain.portability.relocation import Relocation
-    from engrain.portability.signing import SigningKey
-    from engrain.storage.backup.restoration import SqlRestoration
     from engrain.storage.store import SqlStore
 
     Progress = Callable[[str, int], None]

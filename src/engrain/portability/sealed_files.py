@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from engrain.errors import DatabaseFull, InvalidInput, StorageError, UnusableBackup
 from engrain.portability import encryption
-from engrain.portability.encryption import EncryptedWriter
-from engrain.portability.signing import SIGNATURE_BYTES
+from engrain.portability.encryption import ByteSink, Cipher, EncryptedWriter
+from engrain.portability.signing import SIGNATURE_BYTES, SigningKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from engrain.portability.encryption import ByteSink, Cipher
-    from engrain.portability.signing import SigningKey
 
 MAX_LINE_BYTES = 2**26
 _MEMBER_BYTES = 2**20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,8 +10,6 @@ import typer
 from engrain.errors import EngrainError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from engrain.agent.agent import Agent
     from engrain.verbs.signatures import Parameter
     from engrain.verbs.words import Identified

@@ -10,13 +10,12 @@ from engrain import metrics
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import progress
 from engrain.interfaces.cli.failures import ExitCode
-from engrain.interfaces.cli.invocation import is_served
+from engrain.interfaces.cli.invocation import Invocation, is_served
 from engrain.interfaces.cli.rendering import reports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.interfaces.cli.invocation import Invocation
     from engrain.portability.imports import ImportReport
     from engrain.service import Memory
 

@@ -16,11 +16,10 @@ from fastapi import APIRouter, Request, Response
 
 from engrain.engines.deadlines import DeadlineRunner
 from engrain.errors import DatabaseUnreachable, EngineUnavailable, EngrainError, Forbidden, MemoryClosed
-from engrain.interfaces.access import require
+from engrain.interfaces.access import Gate, require
 from engrain.interfaces.http.exposition import Exposition
 
 if TYPE_CHECKING:
-    from engrain.interfaces.access import Gate
     from engrain.service import Memory
 
 _AT_ONCE = 4

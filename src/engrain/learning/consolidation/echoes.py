@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from engrain.domain.records import Fact
+from engrain.domain.records import Episode, Fact, MemoryRecord
 from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.equivalence import FoldedText, fold, strip_marks
 from engrain.learning.instructions import is_order_to_reader
@@ -14,7 +14,6 @@ from engrain.learning.instructions import is_order_to_reader
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from engrain.domain.records import Episode, MemoryRecord
 
 # Fewer words than this say nothing of their own, and prove nothing.
 LEAST_WORDS = 2

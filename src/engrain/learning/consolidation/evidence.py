@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.memories.trust import TrustLevel, lowest_trust
 from engrain.domain.text.analysis import terms, words
-from engrain.learning.consolidation.echoes import LEAST_WORDS, find_spans
-from engrain.learning.consolidation.equivalence import fold, strip_marks
+from engrain.learning.consolidation.echoes import LEAST_WORDS, EpisodeText, find_spans
+from engrain.learning.consolidation.equivalence import FoldedText, fold, strip_marks
 from engrain.learning.instructions import is_standing_instruction
 from engrain.learning.support import extend_to_sentences
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from engrain.domain.records import Episode
-    from engrain.learning.consolidation.echoes import EpisodeText
-    from engrain.learning.consolidation.equivalence import FoldedText
     from engrain.learning.consolidation.proposals import Evidence
 
 # Reasons why quotes prove nothing, the most telling first.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.fact_keys import project_of
-from engrain.domain.records import KINDS, Fact, Rule
+from engrain.domain.records import KINDS, Caller, Episode, Fact, Kind, MemoryRecord, Rule
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
 from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES
-from engrain.learning.consolidation.proposals import Guidance, Statement
+from engrain.learning.consolidation.proposals import ConsolidationResult, Guidance, Statement
 from engrain.storage.search.matching import load_matching
 from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import find_active_fact, load_memories
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.records import Caller, Episode, Kind, MemoryRecord
-    from engrain.learning.consolidation.proposals import ConsolidationResult
     from engrain.storage.unit_of_work import Snapshot
 
     # For some texts, of which vectors are made here and now: a search of them within a snapshot or a unit of work.

@@ -9,7 +9,7 @@ from engrain.domain.memories.fact_keys import project_of
 from engrain.domain.memories.lineage import inherit_project
 from engrain.domain.memories.predicates import is_many_valued, is_past
 from engrain.domain.memories.statement_times import SAID_AT, read_said_at
-from engrain.domain.records import DECAY_RATES, Fact
+from engrain.domain.records import DECAY_RATES, Caller, Episode, Fact, Rule
 from engrain.domain.text.categories import fact_category
 from engrain.learning.consolidation.equivalence import are_equivalent, are_similar_predicates, fold, is_same_name
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from engrain.domain.records import Caller, Episode, Rule
     from engrain.learning.consolidation.proposals import Statement
 
 

@@ -19,7 +19,7 @@ from engrain.domain.memories.trust import (
     lowest_trust,
     with_trust,
 )
-from engrain.domain.records import Fact, Rule
+from engrain.domain.records import Caller, Episode, Fact, Rule
 from engrain.domain.runs.plans import Action, Plan, Rejection
 from engrain.learning.consolidation.equivalence import are_equivalent, fold, is_same_name, is_same_statement
 from engrain.learning.consolidation.evidence import (
@@ -38,16 +38,14 @@ from engrain.learning.consolidation.learned_facts import (
     read_project,
     read_statement_time,
 )
-from engrain.learning.consolidation.proposals import Guidance, Statement
+from engrain.learning.consolidation.proposals import ConsolidationResult, Guidance, Proposal, Statement
 from engrain.learning.support import Unsupported, Words, find_unsupported, is_about, share_most_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.records import Caller, Episode
     from engrain.learning.consolidation.echoes import EpisodeText
-    from engrain.learning.consolidation.proposals import ConsolidationResult, Proposal
 
 # A reply that was talked into it cannot flood a memory: so many actions of a batch, whatever it proposes.
 ACTIONS_AN_EPISODE, LEAST_ACTIONS = 3, 10

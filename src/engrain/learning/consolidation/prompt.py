@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.checks import MAX_NAME_LENGTH
-from engrain.domain.records import Fact
+from engrain.domain.records import Episode, Fact, Rule
 from engrain.domain.runs.completions import Prompt
 from engrain.domain.text.bisection import find_largest
 from engrain.learning.consolidation.reply_schema import REPLY
@@ -16,7 +16,6 @@ from engrain.learning.summaries.prompt_data import load_template
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engrain.domain.records import Episode, Rule
 
 VERSION = "consolidation_2"
 MOST_FACTS, MOST_RULES = 100, 50

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from engrain.domain.records import Record
+from engrain.domain.records import Permanence, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from engrain.domain.records import Permanence
     from engrain.domain.runs.plans import ActionKind
 
 # Reasons of an update: it was true and is no longer, more exact, wrong before, a plan that ended, taken back.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.domain import checks
 from engrain.domain.memories.fact_keys import project_of
-from engrain.domain.records import DECAY_RATES
+from engrain.domain.records import DECAY_RATES, Permanence
 from engrain.errors import InvalidInput
 from engrain.learning.consolidation.proposals import (
     UPDATE_REASONS,
@@ -24,10 +24,8 @@ from engrain.learning.consolidation.proposals import (
 from engrain.learning.consolidation.reply_schema import RECAP, ROWS, SECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from engrain.domain.records import Permanence
     from engrain.learning.consolidation.proposals import UpdateReason
 
 NO_JSON = "No JSON block found in consolidation output"

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from engrain import metrics
 from engrain.domain.faults import UNEXPECTED, describe_fault
-from engrain.domain.records import Caller, Degraded
+from engrain.domain.records import Caller, Degraded, Episode, Fact, MemoryRecord, Rule
 from engrain.domain.requests import Act
 from engrain.domain.runs.completions import Usage
 from engrain.domain.runs.retries import Retry
-from engrain.domain.runs.runs import AgentBacklog, Claim
+from engrain.domain.runs.runs import AgentBacklog, Batch, Claim
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
 from engrain.learning.consolidation import prompt
@@ -38,12 +38,9 @@ from engrain.storage.selection import load_memories
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
-    from typing import Any, Literal
 
     from engrain.domain.ports import LLM, Clock
-    from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
     from engrain.domain.runs.plans import ActionResult, Plan
-    from engrain.domain.runs.runs import Batch
     from engrain.learning.consolidation.known_memories import HybridSearch, NearSearch
     from engrain.learning.consolidation.prompt import SessionContext
     from engrain.learning.consolidation.proposals import ConsolidationResult

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Degraded, Fact, Record
+from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Caller, Degraded, Fact, MemoryRecord, Record
 from engrain.domain.runs.completions import Prompt, Usage
 from engrain.domain.text.analysis import words
 from engrain.engines.llms.responses import extract_json
@@ -20,10 +20,8 @@ from engrain.learning.support import Words, find_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from engrain.domain.ports import LLM, TokenCounter
-    from engrain.domain.records import Caller, MemoryRecord
 
 TAGS = ("weekly",)
 PROMPT_VERSION = "reflection_1"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from engrain import metrics
 from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
-from engrain.domain.records import Degraded, Fact
+from engrain.domain.records import Caller, Degraded, Fact, MemoryRecord
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.retries import Retry
@@ -31,11 +31,8 @@ from engrain.storage.search.recency import load_latest_reflection, load_newest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
-    from typing import Any
 
     from engrain.domain.ports import Clock, Ids
-    from engrain.domain.records import Caller, MemoryRecord
     from engrain.learning.reflection.reflections import Outcome, ReflectionDraft, ReflectionWindow
     from engrain.learning.summaries.summarization import SummaryWriter
     from engrain.storage.store import SqlStore

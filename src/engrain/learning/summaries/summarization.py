@@ -14,7 +14,7 @@ from engrain import metrics
 from engrain.domain.faults import describe_fault
 from engrain.domain.records import Degraded
 from engrain.domain.runs.completions import Prompt, Usage
-from engrain.domain.runs.summaries import Summary
+from engrain.domain.runs.summaries import Strategy, Summary
 from engrain.domain.text.analysis import terms, words
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from engrain.domain.ports import LLM, TokenCounter
-    from engrain.domain.runs.summaries import Strategy
 
 PROMPT_VERSION = "summary_1"
 _SHORTER_VERSION = "summary_shorter_1"

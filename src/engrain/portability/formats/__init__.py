@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from engrain.errors import UnreadableImport
 from engrain.portability.formats.assistants.claude_code import CLAUDE_CODE
@@ -32,7 +32,6 @@ from engrain.portability.formats.records import BrokenRecord, IgnoredKeys, Impor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-    from typing import TypeAlias
 
     from engrain.portability.formats.records import Container, Entry, Format, ImportedRecord, Layout
 

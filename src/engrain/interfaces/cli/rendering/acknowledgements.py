@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Answer, Episode, Fact, MemoryRecord, Rule
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import lists, memories
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from engrain.domain.access.keys import CreatedKey
     from engrain.domain.entities.registry import EntityMerge
     from engrain.domain.pagination import Page
-    from engrain.domain.records import Answer, MemoryRecord, Rule
     from engrain.domain.runs.additions import AddedMessages, Learning
 
 Arguments = Mapping[str, Any]

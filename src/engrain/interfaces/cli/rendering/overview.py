@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Fact
+from engrain.domain.records import Fact, MemoryRecord
 from engrain.interfaces.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.domain.maintenance.overview import Day, Overview
-    from engrain.domain.records import MemoryRecord
 
 _DAY_COLUMNS = ("episodes", "facts", "rules", "consolidated", "superseded", "expired", "forgotten")
 _CHARACTERS = 90

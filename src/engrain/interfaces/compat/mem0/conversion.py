@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
 from engrain.domain.filters import is_hidden
-from engrain.domain.records import ROLES, Role
+from engrain.domain.records import ROLES, Episode, Role
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.mem0.filters import IDS, OURS, OWNERS, Json, Owner, our_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Episode
     from engrain.domain.runs.additions import LearningTime
     from engrain.verbs.chat_words import ChatMessage
 

@@ -18,7 +18,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from engrain.domain import checks
-from engrain.domain.records import KINDS, Episode, Kind
+from engrain.domain.records import KINDS, Episode, Kind, MemoryRecord
 from engrain.errors import EngrainError, InvalidInput, NotFound
 from engrain.interfaces.compat.mem0 import conversion, filters
 from engrain.interfaces.compat.mem0.filters import Json, Owner, Selection
@@ -29,7 +29,6 @@ from engrain.interfaces.http.request_identity import Identified, RequestIdentity
 if TYPE_CHECKING:
     from engrain.agent.agent import Agent
     from engrain.domain.access.keys import Role
-    from engrain.domain.records import MemoryRecord
 
 PREFIX = "/mem0"
 _REGISTER = "mem0"  # the agent whose notes name the owners there are

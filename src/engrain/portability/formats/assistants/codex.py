@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from engrain.portability.assistants.projects import read_tag
 from engrain.portability.assistants.turns import make_key, shorten
 from engrain.portability.formats import fields
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from engrain.portability.formats.records import Role
 
 _NAME = "codex"
 _SPOKEN: Mapping[str, Role] = {"user_message": "user", "agent_message": "assistant"}

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from engrain.portability.assistants.turns import make_key, shorten
 from engrain.portability.formats import fields
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from engrain.portability.formats.records import Role
 
 _NAME = "gemini"
 _SPOKEN: Mapping[str, Role] = {"user": "user", "gemini": "assistant"}
