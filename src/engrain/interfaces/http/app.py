@@ -21,6 +21,7 @@ from engrain.interfaces.http.request_identity import REQUEST_ID
 from engrain.interfaces.mcp import over_http
 from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE
 from engrain.interfaces.redaction import CURRENT_REQUEST_ID
+from engrain.verbs.table import VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from engrain.service import Memory
 
 _HEADER = b"x-request-id"
-_FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it comes
+_FILES = tuple(f"/v1{verb.route.split()[1]}" for verb in VERBS if verb.takes)  # whose body goes to disk as it comes
 
 
 def create_app(

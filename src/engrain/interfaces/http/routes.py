@@ -40,7 +40,6 @@ IDEMPOTENCY_KEY, IF_NONE_MATCH = "Idempotency-Key", "If-None-Match"
 _CALLER_HEADERS = {"agent": AGENT, "user": USER, "session": SESSION}
 _CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
 _JSON = "application/json"
-_OF_KEYS = frozenset({"keys.create", "keys.rotate", "keys.revoke"})
 _KEY_WORD = Word("The same key again gives what was stored first, and stores nothing; another body is refused.")
 _TAG_WORD = Word("ETags that are known: 304 where it is one of them.")
 # The name of a file in an answer, by its media type.
@@ -239,7 +238,7 @@ def _call(signature: Signature, identity: RequestIdentity, arguments: dict[str, 
     Raises:
         Forbidden: keys are made or revoked by somebody who showed none.
     """
-    if identity.grant.key_id is None and signature.verb.name in _OF_KEYS:
+    if identity.grant.key_id is None and signature.verb.group == "keys" and signature.verb.effect != "reads":
         raise Forbidden("this server asks nobody who they are, so it makes no keys: use engrain keys on its machine")
     method = signature.bind(identity.memory, identity.agent())
     return method(**{**arguments, **_caller_arguments(signature, identity, arguments)})
