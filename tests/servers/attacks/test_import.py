@@ -88,3 +88,18 @@ def test_an_import_ignores_what_only_use_can_earn(attacked):
     assert rule.decay_rate > 0
     assert rule.last_confirmed_at <= now
     assert fact.last_confirmed_at <= now
+
+
+def test_what_its_scope_says_is_a_users_becomes_nobody_elses(attacked):
+    """The JSON of a memory, as HTTP and the command line show it, names its user in the scope alone."""
+    agent, ana = (attacked.memory.agent("aide", user=user) for user in (None, "ana"))
+    shared = ana.remember("tea 4711", subject="user", predicate="drinks", scope="user")
+    own = ana.observe("I drink tea 4711.")
+    lines = [{**memory.to_dict(), "content": f"{memory.content} Again."} for memory in (shared, own)]
+    content = "\n".join(json.dumps({key: line[key] for key in line.keys() - {"id"}}) for line in lines)
+    report = imported(attacked, attacked.key("aide"), content)
+    assert (report["added"], report["users"]) == (2, {"ana": 2})
+    assert [memory.content for memory in agent.list(include_inactive=True).items if "4711" in memory.content] == []
+    assert {memory.scope for memory in ana.list().items} == {shared.scope, own.scope}
+    refused = imported(attacked, attacked.key("aide", user="bo"), content)
+    assert (refused["added"], refused["broken_count"]) == (0, 2)

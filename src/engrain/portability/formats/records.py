@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from engrain.domain.access.scopes import user_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
@@ -149,13 +151,14 @@ ImportedRecord: TypeAlias = (
 
 
 def user_of_record(record: object) -> str | None:
-    """Return the end user whose memory a record is, where its source says so."""
+    """Return the end user whose memory a record is, where its source says so: by a field, or by its scope."""
     if type(record) is ImportedTurn:  # most are, and a look for what is not there takes as long as all of this
-        user = record.fields.get("user_id")
-        return user if isinstance(user, str) else None
-    user = getattr(record, "user", None)
+        user: object = record.fields.get("user_id")
+    else:
+        user = getattr(record, "user", None) or getattr(record, "fields", _NOTHING).get("user_id")
     if user is None:
-        user = getattr(record, "fields", {}).get("user_id")
+        scope = getattr(record, "fields", _NOTHING).get("scope")
+        user = user_of(scope) if isinstance(scope, str) else None
     return user if isinstance(user, str) else None
 
 
