@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent_framework import ContextProvider, HistoryProvider, Message
 
-from engrain.integrations.connection import SPOKEN_ROLES, Adapter, AgentConnection, MemoryOrLocation, store_text
+from engrain.integrations.connection import (
+    SPOKEN_ROLES,
+    Adapter,
+    AgentConnection,
+    MemoryOrLocation,
+    quote_block,
+    store_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +53,7 @@ class EngrainContextProvider(Adapter, ContextProvider):
             start = self._hooks(session).session_start
             block = await self._connection.call(start, asked, budget_tokens=self._budget_tokens)
             if block.text:
-                context.extend_messages(self, [Message("user", [block.text])])
+                context.extend_messages(self, [Message("user", [quote_block(block)])])
 
     async def after_run(self, *, agent: Any, session: Any, context: Any, state: dict[str, Any]) -> None:  # noqa: ARG002  # named by the framework
         """Store the texts of the messages of this run."""

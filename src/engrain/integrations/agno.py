@@ -18,6 +18,7 @@ from engrain.integrations.connection import (
     MemoryOrLocation,
     derive_key,
     describe_memory,
+    quote_block,
     store_text,
 )
 
@@ -87,7 +88,7 @@ class EngrainLearningStore(Adapter, LearningStore):
 
     def build_context(self, data: ContextBlock | None) -> str:
         """Return the text of what `recall` built."""
-        return "" if data is None else data.text
+        return "" if data is None else quote_block(data)
 
     def instructions(self) -> str:
         """Return what to do with the tools."""

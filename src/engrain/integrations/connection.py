@@ -1,6 +1,6 @@
 """Connection of an adapter to an agent: of an open memory, or of one that the adapter opens and closes.
 
-Also how it stores the texts of messages, and what it tells a model of a memory.
+Also how it stores the texts of messages, and what it tells a model of a memory or a context block.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from engrain import metrics
+from engrain.context.block import mark_as_data
 from engrain.domain import checks
 from engrain.domain.records import Episode, Fact, MemoryRecord
 from engrain.errors import InvalidInput
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from engrain.agent.agent import Agent
     from engrain.agent.exact.item_store import ItemStore
     from engrain.aio import AsyncMemory
+    from engrain.context.block import ContextBlock
     from engrain.domain.pagination import Page
 
 _LOG = logging.getLogger(__name__)
@@ -110,6 +112,11 @@ def store_text(verb: Callable[..., _Answer], text: str, **options: Any) -> _Answ
         metrics.count("messages_refused")
         _LOG.warning("message refused", extra={"error": type(error).__name__})  # its message may hold the text
         return None
+
+
+def quote_block(block: ContextBlock) -> str:
+    """Return the text of a context block between tags that mark it as data; "" for an empty one."""
+    return mark_as_data(block.text) if block.text else ""
 
 
 def state_memory(memory: MemoryRecord) -> str:

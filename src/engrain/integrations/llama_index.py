@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.memory import BaseMemoryBlock
 from pydantic import Field, PrivateAttr
 
-from engrain.integrations.connection import SPOKEN_ROLES, Adapter, AgentConnection, derive_key, store_text
+from engrain.integrations.connection import SPOKEN_ROLES, Adapter, AgentConnection, derive_key, quote_block, store_text
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatMessage
@@ -72,6 +72,6 @@ class EngrainMemoryBlock(Adapter, BaseMemoryBlock[str]):
             return ""
         context = self._connection.agent.context
         block = await self._connection.call(context, question, budget_tokens=budget_tokens)
-        text = _BlockText(block.text)
+        text = _BlockText(quote_block(block))
         text.question, text.tokens = question, block.tokens
         return text

@@ -15,7 +15,14 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from engrain.domain.memories.hooks import fails_open
 from engrain.errors import InvalidInput
-from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, describe_memory, store_text
+from engrain.integrations.connection import (
+    Adapter,
+    AgentConnection,
+    MemoryOrLocation,
+    describe_memory,
+    quote_block,
+    store_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +84,7 @@ class EngrainMemory(Adapter, AbstractCapability[Any]):
         elif prompt and self._budget_tokens:
             start = agent.hooks.session_start
             block = await self._connection.call(start, prompt, budget_tokens=self._budget_tokens)
-            own._block = block.text  # noqa: SLF001  # of the same class
+            own._block = quote_block(block)  # noqa: SLF001  # of the same class
         return own
 
     def get_instructions(self) -> str | None:

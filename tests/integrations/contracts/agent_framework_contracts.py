@@ -34,6 +34,7 @@ async def check_context(memory):
     memory.flush()
     await agent.run("What coffee do I like?", session=AgentSession(session_id="tuesday"))
     assert [any(COFFEE in text for text in asked) for asked in client.asked] == [True, True]
+    assert any(COFFEE in text and text.endswith("</memories>") for text in client.asked[1])  # marked as data
     turns = memory.agent("a", user="ana").list("episode").items
     assert {(turn.session, turn.role, turn.content) for turn in turns} == {
         ("monday", "user", COFFEE),

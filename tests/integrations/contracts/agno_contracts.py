@@ -83,6 +83,7 @@ async def main(location):
         assert store.was_updated
         await agent.arun("What coffee do I like?", user_id="ana", session_id="tuesday")
         assert COFFEE in model.asked[1][0][1]  # the system message of another session
+        assert "</memories>" in model.asked[1][0][1]  # marked as data
         agent.model.answers += ["Fine."]
         agent.run("And now?", user_id="ana", session_id="monday")  # with the history of Monday
         stored = turns(memory, user="ana")

@@ -18,8 +18,8 @@ async def main(location):
         block = EngrainMemoryBlock(memory=AsyncMemory(memory), agent="a", user="ana", priority=1)
         chat = ChatMemory.from_defaults(
             session_id="monday",
-            token_limit=60,
-            chat_history_token_ratio=0.5,
+            token_limit=100,
+            chat_history_token_ratio=0.3,
             token_flush_size=10,
             memory_blocks=[block],
             tokenizer_fn=str.split,
@@ -42,6 +42,7 @@ async def main(location):
         asked = [ChatMessage(role="user", content="What does she drink in the morning?")]
         told = await block.aget(asked, session_id="monday")
         assert COFFEE in told
+        assert told.endswith("</memories>")  # marked as data
         count = memory.parts.count_tokens
         smaller = await block.atruncate(told, 10)
         assert smaller is None or count(smaller) <= count(told) - 10

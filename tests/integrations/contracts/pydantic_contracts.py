@@ -159,6 +159,7 @@ async def check_capability(memory):
     await agent.run("What coffee do I like?", deps="bo")
     assert [tools for _, tools in seen] == [["recall", "remember"]] * len(seen)
     assert ["I like strong coffee." in told for told, _ in seen] == [False, True, True, True, False]
+    assert all(told.endswith("</memories>") for told, _ in seen if "I like strong coffee." in told)  # marked as data
     ana = memory.agent("assistant", user="ana")
     assert [fact.content for fact in ana.facts().items] == ["Ana drinks coffee"]
     assert len(ana.list("episode").items) == 4
