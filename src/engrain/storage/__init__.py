@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from engrain.storage.store import SqlStore
 
 IN_MEMORY = ":memory:"
-HOME = "home"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
 _IN_QUERY = re.compile(r"([?&]password=)[^&#]*")
 _IN_KEYWORDS = re.compile(r"(\bpassword\s*=\s*)('[^']*'|\S+)")
@@ -48,15 +47,11 @@ def open_store(
     from engrain.storage.store import SqlStore
 
     where = checks.path(location, name="location").removeprefix("sqlite:///")
+    open_server = partial(_open_server, busy_timeout_s=busy_timeout_s, pool_size=pool_size, cache_mb=cache_mb)
     if shards:
-        open_ = partial(open_store, busy_timeout_s=busy_timeout_s, pool_size=pool_size, cache_mb=cache_mb)
-        return _open_shards(where, shards, open_)
+        return _open_shards(where, shards, open_server)
     if is_server(where):
-        from engrain.storage.postgres.backend import PostgresBackend
-
-        return SqlStore(
-            PostgresBackend(where, pool_size=pool_size, timeout_s=busy_timeout_s, cache_bytes=cache_mb * _MB)
-        )
+        return _open_alone(open_server(where))
     if "://" in where:
         scheme = where.partition("://")[0]
         if scheme in {"https", "http"}:
@@ -82,9 +77,30 @@ def _absolute_path(path: str) -> str:
         raise InvalidInput(f"the folder of {path!r:.300} is gone; give an absolute path") from error
 
 
+def _open_server(url: str, *, busy_timeout_s: float, pool_size: int, cache_mb: int) -> SqlStore:
+    from engrain.storage.postgres.backend import PostgresBackend
+    from engrain.storage.store import SqlStore
+
+    return SqlStore(PostgresBackend(url, pool_size=pool_size, timeout_s=busy_timeout_s, cache_bytes=cache_mb * _MB))
+
+
+def _open_alone(server: SqlStore) -> SqlStore:
+    """Open a server without others, which may be one of several: only the tenants that it has are there then."""
+    from engrain.storage.shards.directory import is_marked
+    from engrain.storage.shards.lone_server import LoneServer
+
+    try:
+        return LoneServer(server.backend) if is_marked(server) else server
+    except BaseException:
+        server.close()
+        raise
+
+
 def _open_shards(home: str, shards: Mapping[str, str], open_: Callable[[str], SqlStore]) -> SqlStore:
     """Open several servers as one store; that of the location is the first, and is called `home`."""
+    from engrain.storage.shards.directory import mark_server
     from engrain.storage.shards.store import ShardedStore
+    from engrain.storage.store import HOME
 
     servers = {HOME: home, **shards}
     if HOME in shards:
@@ -100,6 +116,8 @@ def _open_shards(home: str, shards: Mapping[str, str], open_: Callable[[str], Sq
         for name, url in servers.items():
             opened[name] = open_(url)
             _refuse_twins(opened, name)
+        for store in opened.values():
+            mark_server(store)
         return ShardedStore(opened)
     except BaseException:
         for store in opened.values():

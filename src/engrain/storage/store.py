@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engrain.storage.backup.restoration import SqlRestoration
     from engrain.storage.transaction import Connection
 
+HOME = "home"  # the name of the first server of a memory
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 

@@ -11,6 +11,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from engrain import Memory, errors
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.requests import Act
 from engrain.interfaces.cli import main
 from engrain.storage import open_store
@@ -364,6 +365,39 @@ def test_a_server_that_is_missing_from_the_settings_is_named(store, urls):
         texts(fewer)
     with pytest.raises(errors.InvalidInput, match=r"no server 'd'.*home, b, c"):
         move_tenant(store.store, TENANT, "d")
+
+
+def test_a_process_with_no_further_server_is_refused_the_tenants_of_the_others(store, urls, tmp_path):
+    """It would find nothing of them, and the next move back would remove what it wrote."""
+    fill(store)
+    fill(store, "stays")
+    move_tenant(store.store, TENANT, "c")
+    move_tenant(store.store, "stays", "home")
+    fresh = next(name for name in map(str, itertools.count()) if store.store.directory.look_up(name) == "b")
+    with closing(OneCall(open_store(urls["home"]))) as alone:
+        for use in (
+            lambda: texts(alone),
+            lambda: alone.put(caller(), [said("Lost.")]),
+            lambda: alone.store.search(caller().caller, lambda snapshot: snapshot.caller),
+        ):
+            with pytest.raises(errors.InvalidInput, match=r"'ana' is on the server 'c'.*add 'c' with its URL"):
+                use()
+        with pytest.raises(errors.InvalidInput, match="is on the server 'b'"):
+            alone.put(caller(fresh), [said("Lost.", fresh)])
+        assert len(texts(alone, "stays")) == 3
+        alone.put(caller("stays"), [said("Found.", "stays")])
+        alone.put(caller("new"), [said("Found.", "new")])
+        assert alone.extract(Extent(), lambda rows: sum(1 for _ in rows.rows("episodes"))) == 4
+    with Memory.open(urls["home"], embedder="none") as memory:
+        memory.backup(tmp_path / "home.backup")
+        memory.backup(tmp_path / "stays.backup", tenant="stays")
+        with pytest.raises(errors.InvalidInput, match="'ana' is on the server 'c'"):
+            memory.backup(tmp_path / "ana.backup", tenant=TENANT)
+        with pytest.raises(errors.InvalidInput, match="'ana' is on the server 'c'"):
+            memory.restore(tmp_path / "stays.backup", tenant=TENANT)
+    assert "Found." in texts(store, "stays")
+    assert texts(store, "new") == ["Found."]
+    assert len(texts(store)) == 3
 
 
 def test_a_whole_memory_works_on_three_servers(urls, tmp_path):

@@ -50,7 +50,7 @@ def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchI
     _delete_rows(tx, extent, "item_index", _WITHOUT_ITEM)
     if not extent.is_part:
         for table in _OF_TENANT:
-            _delete_rows(tx, extent, table, "kept.key <> 'server'" if table == "memory_metadata" else "1 = 1")
+            _delete_rows(tx, extent, table, "kept.key NOT LIKE 'server%'" if table == "memory_metadata" else "1 = 1")
     elif extent.agent is None:
         for table in _OF_USER:
             _delete_rows(tx, extent, table, "kept.user_id = :user_id")

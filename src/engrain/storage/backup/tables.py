@@ -150,8 +150,8 @@ TABLES: Mapping[str, Table] = {
     "memory_metadata": Table(
         columns=_columns("tenant_id key value"),
         key=("tenant_id", "key"),
-        # A seal is of the events of one database, and so is the record of the server that a tenant is on.
-        backed_up="key NOT LIKE 'audit_seal/%' AND key <> 'server'",
+        # A seal is of the events of one database, and so are the records of the server that a tenant is on.
+        backed_up="key NOT LIKE 'audit_seal/%' AND key NOT LIKE 'server%'",
         share=NOTHING,
     ),
     "embedding_versions": Table(

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from engrain.errors import DatabaseBusy, InvalidInput
+from engrain.errors import UNWRITABLE, DatabaseBusy, InvalidInput
+from engrain.storage.store import HOME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from engrain.storage.store import SqlStore
     from engrain.storage.transaction import Transaction
 
 HERE = "here"
 _FROM, _TO = "from ", "to "
+_MARK = "server/"  # alone of a server, and with its hash of a tenant
 _MOST_STEPS = 20
 
 
@@ -146,6 +149,32 @@ def check_record(tx: Transaction, tenant_id: str, *, holds: bool) -> None:
         raise TenantMovedError(f"tenant {tenant_id!r:.80} is not on this server")
 
 
+def refuse_absent(tx: Transaction, tenant_id: str, *, holds: bool = False) -> None:
+    """Refuse a tenant that another server has, where the servers but the first are not in the settings.
+
+    Raises:
+        InvalidInput: it names that server.
+    """
+    listed = tx.one("find_server", key=_key(tenant_id))
+    record = tx.one("hold_tenant_record" if holds else "tenant_record", tenant_id=tenant_id)
+    if listed is not None and listed[0] != HOME:
+        raise _unknown_server(tenant_id, "the directory", listed[0], (HOME,))
+    if record is not None and record[0] != HERE:
+        raise _unknown_server(tenant_id, HOME, record[0].partition(" ")[2], (HOME,))
+
+
+def mark_server(store: SqlStore) -> None:
+    """Mark a server as one of several, for a process that is to open it without the others."""
+    if not is_marked(store):
+        with suppress(*UNWRITABLE):
+            store.maintain(None, lambda tx: tx.run("add_server", key=_MARK, value="one of several"))
+
+
+def is_marked(store: SqlStore) -> bool:
+    """Tell whether a server was ever opened as one of several."""
+    return store.inspect(None, lambda tx: tx.one("find_server", key=_MARK)) is not None
+
+
 def incoming(name: str) -> str:
     """Return the record of a copy from a server."""
     return _FROM + name
@@ -158,7 +187,7 @@ def moved(name: str) -> str:
 
 def _key(tenant_id: str) -> str:
     """Return the key of a tenant in the directory, by a hash: every tenant's transactions can read there."""
-    return f"server/{hashlib.blake2b(tenant_id.encode(), digest_size=16).hexdigest()}"
+    return f"{_MARK}{hashlib.blake2b(tenant_id.encode(), digest_size=16).hexdigest()}"
 
 
 def _rank(name: str, tenant_id: str) -> bytes:
@@ -166,7 +195,7 @@ def _rank(name: str, tenant_id: str) -> bytes:
     return hashlib.blake2b(f"{name}\0{tenant_id}".encode(), digest_size=8).digest()
 
 
-def _unknown_server(tenant_id: str, where: str, name: str, servers: Mapping[str, SqlStore]) -> InvalidInput:
+def _unknown_server(tenant_id: str, where: str, name: str, servers: Iterable[str]) -> InvalidInput:
     return InvalidInput(
         f"tenant {tenant_id!r:.80} is on the server {name!r:.80} as {where} says, and storage.shards names "
         f"{', '.join(servers)}: add {name!r:.80} with its URL"
