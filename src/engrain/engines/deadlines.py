@@ -29,10 +29,16 @@ class DeadlineRunner:
         self._lock = threading.Lock()
 
     def run(self, call: Callable[[], _Answer], timeout_s: float) -> _Answer:
-        """Return what `call` returns, or raise what it raises.
+        """Return what `call` returns, or raise what it raises; errors as for `begin` and what it returns."""
+        return self.begin(call)(timeout_s)
+
+    def begin(self, call: Callable[[], _Answer]) -> Callable[[float], _Answer]:
+        """Begin a call, and return the function that waits for it: once, and for so many seconds at most.
+
+        It returns what `call` returns, or raises what it raises; DeadlineExceeded where that takes longer, and the
+        answer, should it come, is dropped then.
 
         Raises:
-            DeadlineExceeded: it took longer, and its answer, should it come, is dropped.
             EngineUnavailable: too many calls have not come back, and this one was not made.
         """
         if self._overdue >= self._max_overdue:
@@ -50,13 +56,17 @@ class DeadlineRunner:
                 is_done.set()
                 self._overdue -= is_abandoned
 
+        def wait(timeout_s: float) -> _Answer:
+            nonlocal is_abandoned
+            is_done.wait(timeout_s)
+            with self._lock:
+                is_abandoned = not is_done.is_set()
+                self._overdue += is_abandoned
+            if is_abandoned:
+                raise DeadlineExceeded(f"{self._label} took longer than {timeout_s:g} s")
+            if failures:
+                raise failures[0]
+            return answers[0]
+
         threading.Thread(target=run, name=self._thread_name, daemon=True).start()
-        is_done.wait(timeout_s)
-        with self._lock:
-            is_abandoned = not is_done.is_set()
-            self._overdue += is_abandoned
-        if is_abandoned:
-            raise DeadlineExceeded(f"{self._label} took longer than {timeout_s:g} s")
-        if failures:
-            raise failures[0]
-        return answers[0]
+        return wait

@@ -13,7 +13,7 @@ from engrain.storage.write import embedding_versions
 from engrain.storage.write.leftovers import finish_upgrade, has_leftovers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -48,6 +48,11 @@ class SqlStore:
         if self.inspect(None, has_leftovers):  # where a host's Alembic has upgraded the schema
             self.maintain(None, finish_upgrade, backend.new_index)
         self._ids = fresh_id
+
+    @property
+    def servers(self) -> Mapping[str, SqlStore]:
+        """The servers of the memory by name, of which the first has the jobs: this store, where it is on one."""
+        return {HOME: self}
 
     @property
     def location(self) -> str:

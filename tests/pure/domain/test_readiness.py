@@ -64,6 +64,12 @@ def test_the_worst_check_is_the_status(changed, expected):
     assert readiness.is_ready == (expected[0] != "failed")
 
 
+def test_without_one_of_its_further_servers_a_memory_serves_the_tenants_of_the_others():
+    readiness = judge_readiness(vitals(), SOUND, BOUNDS, NOON, absent={"b": DatabaseUnreachable("no route")})
+    assert summarize(readiness) == ("degraded", {"database": "degraded"})
+    assert readiness.checks[0].detail == "no tenant of these servers is served: b: no route"
+
+
 def test_of_a_database_that_does_not_answer_nothing_else_is_known():
     readiness = judge_readiness(DatabaseUnreachable("no route to the database"), SOUND, BOUNDS, NOON)
     assert summarize(readiness) == ("failed", {"database": "failed"})

@@ -433,6 +433,19 @@ def test_a_whole_memory_works_on_three_servers(urls, tmp_path):
         assert memory.health(thorough=True).problems == ()
 
 
+@pytest.mark.parametrize(("away", "status"), [("b", "degraded"), ("home", "failed")])
+def test_a_server_that_is_away_takes_no_tenant_of_another_out_of_service(urls, away, status):
+    with PostgresServer() as server, Memory.open(settings=settings_of(urls | {away: server.new_database()})) as memory:
+        assert memory.readiness().status == "ok"
+        server.kill()
+        readiness = memory.readiness()
+        assert (readiness.status, readiness.checks[0].name, readiness.checks[0].status) == (status, "database", status)
+        assert away == "home" or readiness.checks[0].detail.startswith("no tenant of these servers is served: b: ")
+        numbers = memory.metrics()
+        assert numbers["database_up"] == 0
+        assert ("jobs_overdue" in numbers) == (away != "home")
+
+
 def test_the_command_line_lists_and_moves_tenants(store, urls, monkeypatch, capsys):
     fill(store)
     monkeypatch.setenv("ENGRAIN_DB", urls["home"])

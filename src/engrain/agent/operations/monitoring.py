@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from engrain import metrics
 from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judge_readiness
+from engrain.domain.maintenance.vitals import merge_vitals
 from engrain.engines.deadlines import DeadlineRunner
 from engrain.errors import EngineUnavailable, StorageError
 from engrain.metrics import Family, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.maintenance.readiness import Readiness
     from engrain.domain.maintenance.vitals import Vitals
     from engrain.metrics import FamilyKind
+    from engrain.storage.store import SqlStore
 
-_WAITING = DeadlineRunner("the database", thread_name="engrain-monitor", max_overdue=4)
+_THREAD = "engrain-monitor"
+# One for each server: calls of one that hangs take no place of those of another.
+_RUNNERS: WeakKeyDictionary[SqlStore, DeadlineRunner] = WeakKeyDictionary()
 
 
 def read_readiness(parts: Parts) -> Readiness:
@@ -31,27 +38,41 @@ def read_readiness(parts: Parts) -> Readiness:
         unused_because=None if parts.without_vectors is None else str(parts.without_vectors),
         has_failed=parts.queue.has_failed,
     )
-    return judge_readiness(_read_vitals(parts, now), embedder, bounds, now)
+    vitals, absent = _read_vitals(parts, now)
+    return judge_readiness(vitals, embedder, bounds, now, absent=absent)
 
 
 def read_metrics(parts: Parts) -> metrics.Measured:
     """Return what was counted in this process, and the database's gauges; of a database that is away, that it is."""
     now = parts.clock()
-    vitals = _read_vitals(parts, now)
+    vitals, absent = _read_vitals(parts, now)
     families = [*metrics.families(), *_of_process(parts)]
-    if isinstance(vitals, Exception):
-        families.append(_gauge("database_up", "Whether the database answered", 0))
-    else:
-        families += [_gauge("database_up", "Whether the database answered", 1), *_of_database(vitals, now)]
+    is_up = not isinstance(vitals, Exception) and not absent
+    families.append(_gauge("database_up", "Whether the database, or each of its servers, answered", int(is_up)))
+    if not isinstance(vitals, Exception):
+        families += _of_database(vitals, now)
     return metrics.Measured(sorted(families, key=lambda family: family.name))
 
 
-def _read_vitals(parts: Parts, now: datetime) -> Vitals | Exception:
-    """Return the vital signs of the database, or the error where they cannot be read in time."""
-    try:
-        return _WAITING.run(lambda: parts.store.vitals(now), parts.settings.monitoring.timeout_s)
-    except (StorageError, EngineUnavailable) as error:
-        return error
+def _read_vitals(parts: Parts, now: datetime) -> tuple[Vitals | Exception, Mapping[str, Exception]]:
+    """Read the vitals of the database, or the error of its first server, and the errors of the others by name."""
+    servers, until = parts.store.servers, time.monotonic() + parts.settings.monitoring.timeout_s
+    begun: dict[str, Callable[[float], Vitals]] = {}
+    found: list[Vitals] = []
+    absent: dict[str, Exception] = {}
+    for name, server in servers.items():
+        runner = _RUNNERS.setdefault(server, DeadlineRunner("the database", thread_name=_THREAD, max_overdue=4))
+        try:
+            begun[name] = runner.begin(partial(server.vitals, now))
+        except EngineUnavailable as error:
+            absent[name] = error
+    for name, wait in begun.items():
+        try:
+            found.append(wait(max(round(until - time.monotonic(), 2), 0)))
+        except (StorageError, EngineUnavailable) as error:
+            absent[name] = error
+    first = next(iter(servers))
+    return (absent[first], {}) if first in absent else (merge_vitals(found), absent)
 
 
 def _of_process(parts: Parts) -> Iterator[Family]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from engrain.domain.maintenance.vitals import JobVitals, Vitals
@@ -55,13 +57,23 @@ class EmbedderState:
     has_failed: bool = False
 
 
-def judge_readiness(vitals: Vitals | Exception, embedder: EmbedderState, bounds: Bounds, now: datetime) -> Readiness:
-    """Readiness of a memory from its vitals, or from the error of a database that did not answer."""
+def judge_readiness(
+    vitals: Vitals | Exception,
+    embedder: EmbedderState,
+    bounds: Bounds,
+    now: datetime,
+    *,
+    absent: Mapping[str, Exception] = MappingProxyType({}),
+) -> Readiness:
+    """Readiness of a memory from its vitals, or from the error of a database that did not answer.
+
+    `absent` are the errors of further servers, by name: without one, its tenants alone are out of reach.
+    """
     if isinstance(vitals, Exception):
         checks = [check_failed_read(vitals), check_embedder(embedder)]
     else:
         checks = [
-            Check(name="database", status="ok", detail="it answers"),
+            check_servers(absent),
             check_schema(vitals.schema, vitals.newest_schema),
             check_embedder(embedder),
             check_embeddings(vitals, embedder, bounds, now),
@@ -74,6 +86,14 @@ def judge_readiness(vitals: Vitals | Exception, embedder: EmbedderState, bounds:
 def check_failed_read(error: Exception) -> Check:
     """Check of a database that could not be read."""
     return Check(name="database", status="failed", detail=str(error))
+
+
+def check_servers(absent: Mapping[str, Exception]) -> Check:
+    """Check of a database that answers, and of its further servers; the tenants of the others are served."""
+    if not absent:
+        return Check(name="database", status="ok", detail="it answers")
+    named = "; ".join(f"{name}: {error}" for name, error in absent.items())
+    return Check(name="database", status="degraded", detail=f"no tenant of these servers is served: {named}")
 
 
 def check_schema(present: str, newest: str) -> Check:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 # Waiting memories are counted up to this number.
@@ -65,3 +66,20 @@ class Vitals(Record):
     without_vector_since: datetime | None
     jobs: JobVitals
     pool: PoolVitals | None
+
+
+def merge_vitals(servers: Sequence[Vitals]) -> Vitals:
+    """Merge the vitals of several servers of one memory; the first of them has its jobs."""
+    first = servers[0]
+    memories = sum((Counter(vitals.memories) for vitals in servers), Counter[str]())
+    since = [vitals.without_vector_since for vitals in servers if vitals.without_vector_since is not None]
+    pools = [vitals.pool for vitals in servers if vitals.pool is not None]
+    return replace(
+        first,
+        schema=next((vitals.schema for vitals in servers if vitals.schema != vitals.newest_schema), first.schema),
+        memories={kind: memories[kind] for kind in first.memories},
+        size_bytes=sum(vitals.size_bytes for vitals in servers),
+        without_vector=sum(vitals.without_vector for vitals in servers),
+        without_vector_since=min(since, default=None),
+        pool=sum(pools[1:], pools[0]) if pools else None,
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
+from engrain.domain.maintenance.vitals import merge_vitals
 from engrain.domain.runs.jobs import Compaction
 from engrain.errors import InvalidInput
 from engrain.storage import jobs
@@ -17,14 +18,14 @@ from engrain.storage.store import SqlStore
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
 
     from engrain.domain.maintenance.backups import Extent
-    from engrain.domain.maintenance.vitals import PoolVitals, Vitals
+    from engrain.domain.maintenance.vitals import Vitals
     from engrain.domain.records import Caller, EmbeddingVersion
     from engrain.domain.requests import Act, Health, Ref
     from engrain.storage.backup.extraction import SqlExtraction
@@ -65,9 +66,13 @@ class ShardedStore(SqlStore):
 
     def __init__(self, servers: Mapping[str, SqlStore]) -> None:  # no backend of its own
         """Take open stores by the names of their servers; the first has the directory and the jobs."""
-        self.servers = dict(servers)
-        self.directory = Directory(self.servers)
+        self._servers = dict(servers)
+        self.directory = Directory(self._servers)
         self._home = self.directory.home
+
+    @property
+    def servers(self) -> Mapping[str, SqlStore]:
+        return self._servers
 
     @property
     def location(self) -> str:
@@ -203,17 +208,7 @@ class ShardedStore(SqlStore):
         )
 
     def vitals(self, now: datetime) -> Vitals:
-        found = [store.vitals(now) for store in self.servers.values()]
-        memories = sum((Counter(vitals.memories) for vitals in found), Counter[str]())
-        since = [vitals.without_vector_since for vitals in found if vitals.without_vector_since is not None]
-        return replace(
-            found[0],
-            memories={kind: memories[kind] for kind in found[0].memories},
-            size_bytes=sum(vitals.size_bytes for vitals in found),
-            without_vector=sum(vitals.without_vector for vitals in found),
-            without_vector_since=min(since, default=None),
-            pool=_add_pools(vitals.pool for vitals in found if vitals.pool is not None),
-        )
+        return merge_vitals([store.vitals(now) for store in self.servers.values()])
 
     def health(self, *, thorough: bool = True) -> Health:
         found = {name: store.health(thorough=thorough) for name, store in self.servers.items()}
@@ -304,9 +299,3 @@ def _position_of(row: Any) -> tuple[str, ...]:
     if isinstance(row, str):
         return (row,)
     return row.tenant_id, row.agent, row.user or ""
-
-
-def _add_pools(pools: Iterable[PoolVitals]) -> PoolVitals | None:
-    """Add up the connections to all servers."""
-    found = list(pools)
-    return sum(found[1:], found[0]) if found else None
