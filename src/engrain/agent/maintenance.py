@@ -92,7 +92,7 @@ class Maintenance(ABC):
             self.parts.store,
             self._acts(tenant),
             lambda name: retention_of(self.parts.settings, name, max_entries=most),
-            load_secret=lambda: self._signing_key().secret,
+            load_secret=lambda: load_signing_key(self.parts).secret,
             dry_run=dry_run,
             progress=progress,
         )
@@ -327,8 +327,8 @@ class Maintenance(ABC):
             target,
             extent,
             made_at=parts.clock(),
-            key=self._signing_key(),
-            cipher=self._load_cipher(),
+            key=load_signing_key(parts),
+            cipher=load_cipher(parts),
             vectors=is_whole,
             progress=progress,
         )
@@ -384,8 +384,8 @@ class Maintenance(ABC):
                 source,
                 act,
                 options,
-                key=self._signing_key(),
-                load_cipher=self._load_cipher,
+                key=load_signing_key(parts),
+                load_cipher=lambda: load_cipher(parts),
                 progress=progress,
             )
         finally:
@@ -454,22 +454,6 @@ class Maintenance(ABC):
             check_user(self.parts, caller.tenant_id, named)
         return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent, user=named)
 
-    def _signing_key(self) -> SigningKey:
-        """Load the key that signs the backups of this installation."""
-        from engrain.portability.signing import SigningConfig
-
-        chosen = self.parts.settings.backup
-        return SigningConfig(
-            location=self.parts.store.location, key=chosen.signing_key, key_file=chosen.signing_key_file
-        ).load_key()
-
-    def _load_cipher(self) -> Cipher | None:
-        """Load the cipher of backups, where the settings name a secret."""
-        from engrain.portability.encryption import load_cipher
-
-        chosen = self.parts.settings.backup
-        return load_cipher(chosen.passphrase, chosen.encryption_key_file)
-
     def _acts(self, tenant: str | None) -> Iterator[Act]:
         """Yield a write at this time for one tenant, or for every one."""
         from engrain.storage.reports import tenants
@@ -495,3 +479,21 @@ def _list_counts(
     most, position = checks.count(limit, name="limit"), pagination.decode(kind, after) or ("", "")
     found = parts.store.inspect(named, tenants.load_page, load, named, parts.clock(), after=position, limit=most + 1)
     return pagination.cut(kind, found, most, lambda counts: counts.position)
+
+
+def load_signing_key(parts: Parts) -> SigningKey:
+    """Load the key that signs the backups and the events of this installation."""
+    from engrain.portability.signing import SigningConfig
+
+    chosen = parts.settings.backup
+    return SigningConfig(
+        location=parts.store.location, key=chosen.signing_key, key_file=chosen.signing_key_file
+    ).load_key()
+
+
+def load_cipher(parts: Parts) -> Cipher | None:
+    """Load the cipher of backups, where the settings name a secret."""
+    from engrain.portability import encryption
+
+    chosen = parts.settings.backup
+    return encryption.load_cipher(chosen.passphrase, chosen.encryption_key_file)

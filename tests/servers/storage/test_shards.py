@@ -19,6 +19,7 @@ from engrain.storage.migrations import HEAD, table_names
 from engrain.storage.reports import tenants
 from engrain.storage.shards.moves import move_tenant
 from tests.support.children import Child
+from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
 from tests.support.one_call import OneCall
 from tests.support.postgres import PostgresServer
@@ -342,6 +343,27 @@ def test_a_server_with_vectors_of_another_embedder_takes_no_tenant(store, urls):
         with pytest.raises(errors.InvalidInput, match=r"test:other.*engrain reembed"):
             move_tenant(fresh.store, TENANT, target)
         assert fresh.directory.look_up(TENANT) == source
+
+
+def test_the_nightly_backup_writes_a_file_of_each_server(urls, tmp_path):
+    folder, backup = tmp_path / "backups", {"signing_key": "the key of this installation is long"}
+    jobs = {"backup_folder": str(folder), "backup_keep": 1}
+    names = ["ana", "ben", "x", "y", "z"]
+    with Memory.open(settings=settings_of(urls) | {"jobs": jobs, "backup": backup}, clock=Clock(seconds=1)) as memory:
+        for name in names:
+            memory.agent(AGENT, tenant=name).observe(f"{name} likes trams.")
+        done = [memory.jobs.run("backup") for _ in range(2)]
+        assert [(job.status, job.report["memories"], job.report["removed"]) for job in done] == [
+            ("done", len(names), 0),
+            ("done", len(names), len(NAMES)),
+        ]
+    files = sorted(folder.iterdir())
+    assert [file.name[24:] for file in files] == [f"-{name}.backup.gz" for name in sorted(NAMES)]
+    settings = {"backup": backup, "embedding": {"model": "none"}}
+    with Memory.open(tmp_path / "one.db", settings=settings) as memory:
+        for file in files:
+            memory.restore(file)
+        assert [counts.tenant_id for counts in memory.agents()] == names
 
 
 def test_servers_are_refused_with_what_to_do(urls, tmp_path):

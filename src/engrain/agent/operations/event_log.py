@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engrain.agent.maintenance import Maintenance
+from engrain.agent.maintenance import Maintenance, load_signing_key
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.domain import checks
@@ -30,7 +30,7 @@ class EventLog(Maintenance):
         from engrain.domain.maintenance.seals import SealReport
         from engrain.storage.reports import seals
 
-        is_late, secret = checks.flag(late, name="late"), self._signing_key().secret
+        is_late, secret = checks.flag(late, name="late"), load_signing_key(self.parts).secret
         events = made = 0
         while True:
             act = new_act(self.parts, self._caller_of(None, tenant))
@@ -50,7 +50,7 @@ class EventLog(Maintenance):
         """
         from engrain.storage.reports import seals
 
-        name, secret = checks.optional_name(head, name="head"), self._signing_key().secret
+        name, secret = checks.optional_name(head, name="head"), load_signing_key(self.parts).secret
         return self.parts.store.read(self._caller_of(None, tenant), seals.verify_events, secret, head=name)
 
     def export_events(self, path: words.FilePath, *, tenant: words.Tenant | None = None) -> ExportReport:

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from engrain.agent.maintenance import load_cipher, load_signing_key
 from engrain.domain.filters import Filter
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.domain.runs.jobs import EVERY_TENANT, JobName
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from engrain.agent.operations.event_log import EventLog
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.runs.jobs import Job
+    from engrain.portability.backups import BackupReport
+    from engrain.storage.store import SqlStore
 
 # For each agent in one night; a name finder reads some tens a second, a language model a few.
 _MOST_ENRICHED, _FEW_ENTITIES = 1_000, 2
@@ -127,19 +132,45 @@ def _remove_all(remove: Callable[[int], int], progress: Callable[..., None]) -> 
 
 
 def _back_up(work: Work) -> Mapping[str, Any]:
-    """Write the whole database into a file named by the job's time, and remove all but the newest such files."""
+    """Write each server's whole database into a file named by the job's time; remove all but the newest such files."""
     chosen = work.parts.settings.jobs
     if chosen.backup_folder is None:
         raise InvalidInput(_NO_FOLDER)
     folder = Path(chosen.backup_folder).expanduser()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"engrain-{work.job.created_at:%Y%m%dT%H%M%SZ}.backup.gz"
-    report = work.memory.backup(path, progress=work.progress)
+    stem = f"engrain-{work.job.created_at:%Y%m%dT%H%M%SZ}"
+    servers = work.parts.store.servers
+    if len(servers) == 1:
+        reports = [work.memory.backup(folder / f"{stem}.backup.gz", progress=work.progress)]
+    else:
+        reports = [
+            _back_up_server(work, server, folder / f"{stem}-{quote(name, safe='')}.backup.gz")
+            for name, server in servers.items()
+        ]
     # Their names say when they were made, so that they sort by it.
-    old = sorted(folder.glob("engrain-????????T??????Z.backup.gz"))[: -chosen.backup_keep]
+    files = sorted(folder.glob("engrain-????????T??????Z*.backup.gz"))
+    kept = sorted({file.name[: len(stem)] for file in files})[-chosen.backup_keep :]
+    old = [file for file in files if file.name[: len(stem)] not in kept]
     for file in old:
         file.unlink(missing_ok=True)
-    return {"path": str(path), "bytes": report.bytes, "memories": report.memories, "removed": len(old)}
+    counts = {"bytes": sum(report.bytes for report in reports), "memories": sum(report.memories for report in reports)}
+    return {"path": ", ".join(report.path for report in reports), **counts, "removed": len(old)}
+
+
+def _back_up_server(work: Work, server: SqlStore, path: Path) -> BackupReport:
+    """Write the database of one of several servers, each as of a moment of its own."""
+    from engrain.portability import backups
+
+    work.parts.references.flush()
+    return backups.backup(
+        server,
+        path,
+        Extent(),
+        made_at=work.parts.clock(),
+        key=load_signing_key(work.parts),
+        cipher=load_cipher(work.parts),
+        progress=work.progress,
+    )
 
 
 _WORK: Mapping[JobName, Callable[[Work], Mapping[str, Any]]] = {
