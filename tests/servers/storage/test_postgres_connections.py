@@ -1,6 +1,7 @@
 """Connections to a real PostgreSQL: transactions, tenants, and what becomes of work when something breaks."""
 
 import contextlib
+import logging
 import os
 import subprocess
 import sys
@@ -372,7 +373,7 @@ def test_acknowledged_writes_survive_a_kill_and_what_was_not_committed_is_gone(o
         assert found == [(number,) for number in range(20)]
 
 
-def test_a_server_that_stays_away_is_unreachable_and_its_return_is_noticed(own_server):
+def test_a_server_that_stays_away_is_unreachable_and_its_return_is_noticed(own_server, caplog):
     with closing(ready(Connections(with_table(own_server.new_database()), timeout_s=0.3))) as connections:
         connections.write(TENANT, noting(1))
         own_server.stop()
@@ -380,6 +381,9 @@ def test_a_server_that_stays_away_is_unreachable_and_its_return_is_noticed(own_s
             count(connections)
         own_server.start()
         assert count_once_it_answers(connections) == 1
+    logging.getLogger("psycopg.pool").warning("error connecting in %r: %s", "another's", "refused")
+    warned = [record.getMessage() for record in caplog.records if record.name == "psycopg.pool"]
+    assert warned == ["""error connecting in "another's": refused"""]
 
 
 def count_once_it_answers(connections):

@@ -51,6 +51,7 @@ _FIRST_PAUSE_S = 0.01
 # How long to wait for the pool before asking it whether it lacks connections or hands all of them out.
 _GLANCE_S = 0.25
 _MOST_PREPARED = 250
+_POOL = "engrain"
 _INTEGER_OID, _INTEGERS_OID = 20, 1016  # bigint and bigint[]
 _DEFAULTS = {
     "application_name": "engrain",
@@ -115,7 +116,7 @@ class Connections:
             max_size=pool_size,
             open=False,
             configure=_configure,
-            name="engrain",
+            name=_POOL,
             reconnect_timeout=0,  # a waiter asks again, at its own pace; the pool's own grows to minutes
             num_workers=1,
         )
@@ -323,6 +324,19 @@ class Connections:
         return DatabaseBusy(
             f"{self.location}: no connection was made in time; nothing was written: try again ({error})"
         )
+
+
+def _is_of_others(record: logging.LogRecord) -> bool:
+    """Tell whether a record of the pools' logger is about a pool of somebody else, or for whoever looks for faults.
+
+    What ours warns of is raised here, and said once by whoever asked; while a server is away it warns a dozen times a
+    second.
+    """
+    about = record.args if isinstance(record.args, tuple) else ()
+    return record.levelno < logging.WARNING or not any(one == _POOL or isinstance(one, Session) for one in about)
+
+
+logging.getLogger("psycopg.pool").addFilter(_is_of_others)
 
 
 class _ListDumper(ListBinaryDumper):
