@@ -2,7 +2,7 @@
 
 import itertools
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -17,10 +17,11 @@ from engrain.service import Memory
 from engrain.storage import open_store
 from tests.support.backups import EXTRA_ROWS, add_rows, every_row, fill
 from tests.support.children import Child, said
+from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
 from tests.support.one_call import OneCall
 from tests.support.postgres import server
-from tests.support.sample_records import episode
+from tests.support.sample_records import NOON, episode
 from tests.support.stores import open_verbs
 
 AGENTS = [("default", "ana"), ("default", "bruno"), ("acme", "ana")]
@@ -131,6 +132,21 @@ def test_the_digests_are_the_same_from_either_database(place):
     assert [(each.table, each.rows, each.sha256) for each in first.tables] == [
         (each.table, each.rows, each.sha256) for each in second.tables
     ]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_turn_that_expired_before_it_was_learned_from_reopens_no_session(place, kind):
+    source, clock = place("sqlite"), Clock(NOON)
+    with Memory.open(source, embedder=HashEmbedder(), clock=clock) as memory:
+        agent = memory.agent("ana", session="monday")
+        agent.observe("The kettle is on.", ttl_days=1)
+        clock.now += timedelta(days=2)
+        agent.observe("I moved to Lisbon.")
+        agent.consolidation.mark_session("monday")
+    target = place(kind)
+    assert copied(source, target).differing == ()
+    with closing(open_verbs(target)) as written:
+        assert [session["session"] for session in every_row(written)["sessions_consolidations"]] == ["monday"]
 
 
 def copied(source, target, **options):

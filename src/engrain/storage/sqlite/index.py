@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _SETTLE_AT_ONCE = 1_000
 _WAITS: Final = 1
+_FOREVER: Final = 2**62  # later than any time
 _NO_WORDS: Final = (0, 0, None)  # of a memory that is not searched
 
 
@@ -188,7 +189,10 @@ def _record_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> N
                 **dict(zip(("tenant_id", "scope", "session"), key, strict=True)),
                 "last_turn": max(turn.turn for turn in turns),
                 "first_seen_at": tx.dialect.time(min(turn.created_at for turn in turns)),
-                "waits": any(turn.consolidation_status == "pending" for turn in turns),
+                "waits_until": max(
+                    (_expiry(tx, turn) or _FOREVER for turn in turns if turn.consolidation_status == "pending"),
+                    default=None,
+                ),
             }
             for key, turns in sorted(group_by_session(episodes).items())
         ],
@@ -245,7 +249,7 @@ def _index_turns(tx: Transaction, stored: StoredTurns) -> None:
     tx.run_each(
         "record_session",
         [
-            {**key, "session": session, "last_turn": last_turn, "first_seen_at": at, "waits": True}
+            {**key, "session": session, "last_turn": last_turn, "first_seen_at": at, "waits_until": _FOREVER}
             for session, last_turn in sorted(last_turns.items())
         ],
     )

@@ -91,12 +91,12 @@ SELECT scope, speaker FROM EACH :speakers AS given CROSS JOIN speakers
 WHERE tenant_id = :tenant_id AND scope = given.value ->> 0 AND speaker = given.value ->> 1;
 
 -- record_session --
--- Record how far a session has come, and whether it waits
+-- Record how far a session has come; turns that waited until after its consolidation, or wait still, reopen it
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
 VALUES (:tenant_id, :scope, :session, :last_turn, :first_seen_at)
 ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = max(last_turn, excluded.last_turn),
     first_seen_at = min(first_seen_at, excluded.first_seen_at),
-    consolidated_at = CASE WHEN :waits THEN NULL ELSE consolidated_at END;
+    consolidated_at = CASE WHEN :waits_until > consolidated_at THEN NULL ELSE consolidated_at END;
 
 -- replace_words --
 -- Index a memory's words, in place of earlier ones
