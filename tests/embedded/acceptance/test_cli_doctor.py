@@ -1,6 +1,7 @@
 """`engrain doctor` finds what is wrong and says what to do; `engrain bench` measures without touching anything."""
 
 import re
+import shutil
 import sqlite3
 import sys
 from importlib import metadata
@@ -13,6 +14,7 @@ from engrain import Memory, __version__
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.administration import measurement
 from engrain.interfaces.cli.invocation import Invocation
+from tests.support.ports import free_port
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"
 
@@ -105,6 +107,23 @@ def test_a_file_that_others_can_read_is_a_problem_with_its_remedy(cli, database)
     ran = cli("doctor")
     assert ran.code == 1
     assert f"problem: other users may read {database} (mode 644): chmod 600 {database}" in ran.out
+
+
+def test_a_disk_with_hardly_any_room_is_a_problem(cli, database, monkeypatch):
+    cli("observe", "Hello.")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12 - 4_000_000, 4_000_000))
+    ran = cli("doctor", "--json")
+    assert ran.code == 1
+    [problem] = ran.json["problems"]
+    assert problem == f"{database.parent} has 4.0 MB of room left, and a write may need more: free some space"
+
+
+def test_a_redis_that_does_not_answer_is_a_problem(cli, monkeypatch):
+    monkeypatch.setenv("ENGRAIN_REDIS__URL", f"redis://127.0.0.1:{free_port()}/0")
+    ran = cli("doctor", "--json")
+    assert ran.code == 1
+    [problem] = ran.json["problems"]
+    assert "redis.url does not answer" in problem
 
 
 def test_a_file_that_cannot_be_opened_is_a_problem_and_the_rest_is_still_shown(cli, database):

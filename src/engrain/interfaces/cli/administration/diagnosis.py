@@ -5,6 +5,7 @@ import math
 import operator
 import os
 import platform
+import shutil
 import stat
 import time
 from importlib import metadata
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Embedder
 
 _KILOBYTE = 1_000
+_LEAST_FREE_BYTES = 50_000_000
 _UNITS = ("KB", "MB", "GB", "TB")
 _PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer", "rich")
 
@@ -104,6 +106,7 @@ def _memory(
     try:
         with invocation.memory(embedder=embedder or "none") as memory:
             health, ready = memory.health(thorough=thorough), memory.readiness()
+            has_lost_redis = memory.metrics().get("redis_connected") == 0
     except (EngrainError, OSError) as error:
         problems.append(str(error))
         return {}
@@ -111,6 +114,8 @@ def _memory(
     if health.waiting and embedder is not None:
         waiting = output.counted(health.waiting, "memory waits", "memories wait")
         notes.append(f"{waiting} for a vector; the next command that adds something makes it")
+    if has_lost_redis:
+        problems.append("the Redis of redis.url does not answer, and the database answers for it: check that it runs")
     notes += [f"jobs: {check.detail}" for check in ready.checks if (check.name, check.status) == ("jobs", "degraded")]
     fields = ("location", "backend", "schema", "size_bytes", "memories", "indexed", "embedded", "waiting")
     values = {name: getattr(health, name) for name in fields}
@@ -126,6 +131,8 @@ def _permissions(path: "Path | None", problems: list[str]) -> dict[str, str]:
         problems.append(exposure)
     if not os.access(path, os.W_OK):
         problems.append(f"{path} cannot be written by this user: check who owns it")
+    if (free := shutil.disk_usage(path.parent).free) < _LEAST_FREE_BYTES:
+        problems.append(f"{path.parent} has {_size(free)} of room left, and a write may need more: free some space")
     return {"file": f"{mode:o}", "folder": f"{stat.S_IMODE(path.parent.stat().st_mode):o}"}
 
 
