@@ -85,7 +85,9 @@ class Episodes(Section):
 class Storage(Section):
     """Use of the database: timeouts, connections and durability."""
 
-    busy_timeout_s: float = setting(5.0, "How long a call waits for a lock, or the server", ge=0, le=600)
+    busy_timeout_s: float = setting(
+        5.0, "How long a call waits for the server, or for who writes to a SQLite file", ge=0, le=600
+    )
     pool_size: int = setting(8, "Connections to each PostgreSQL server at once", ge=1, le=1000)
     shards: dict[str, Secret] = setting(
         {}, "URLs of further PostgreSQL servers of the tenants, by name; that of `db` is `home`"
