@@ -1,6 +1,7 @@
 """Tenants on three PostgreSQL servers: where each is, moves between them, and what ends a move in the middle."""
 
 import itertools
+import json
 import os
 import signal
 import threading
@@ -488,3 +489,15 @@ def test_the_command_line_lists_and_moves_tenants(store, urls, monkeypatch, caps
     assert "there is no tenant 'anna'" in capsys.readouterr().err
     assert main(["tenants", "move", TENANT, "--to", "nowhere"]) != 0
     assert "home, b, c" in capsys.readouterr().err
+
+
+def test_the_command_line_migrates_every_server(urls, monkeypatch, capsys):
+    open_store(urls["home"]).close()
+    monkeypatch.setenv("ENGRAIN_DB", urls["home"])
+    monkeypatch.setenv("ENGRAIN_STORAGE__SHARDS", json.dumps({name: urls[name] for name in ("b", "c")}))
+    assert main(["migrate", "--check"]) == 1
+    assert capsys.readouterr().out.count("no memory there yet") == 2
+    assert main(["migrate"]) == 0
+    assert capsys.readouterr().out.count(f"(new) -> {HEAD}") == 2
+    assert main(["migrate", "--check", "--json"]) == 0
+    assert [server["behind"] for server in json.loads(capsys.readouterr().out)["servers"]] == [False] * 3

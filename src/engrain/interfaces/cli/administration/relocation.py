@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -87,16 +88,25 @@ def migrate(
     from engrain.storage.migrations import HEAD
 
     settings = invocation.settings()
-    where = settings.db if location is None else location
-    if check:
-        found = upgrades.inspect_schema(where, busy_timeout_s=settings.storage.busy_timeout_s)
-    else:
-        found = upgrades.upgrade_schema(
-            where, busy_timeout_s=settings.storage.busy_timeout_s, synchronous=settings.storage.synchronous
-        )
-    document = {"location": found.location, "before": found.revision or None, "newest": HEAD, "behind": found.is_behind}
-    invocation.answer({**document, "migrated": found.is_behind and not check}, _migrated(found, HEAD, check=check))
-    if check and found.is_behind:
+    storage = settings.storage
+    shards = [url.get_secret_value() for url in storage.shards.values()]
+    places = [settings.db, *shards] if location is None else [location]
+    inspect = partial(upgrades.inspect_schema, busy_timeout_s=storage.busy_timeout_s)
+    upgrade = partial(upgrades.upgrade_schema, busy_timeout_s=storage.busy_timeout_s, synchronous=storage.synchronous)
+    found = [inspect(place) if check else upgrade(place) for place in places]
+    documents = [
+        {
+            "location": schema.location,
+            "before": schema.revision or None,
+            "newest": HEAD,
+            "behind": schema.is_behind,
+            "migrated": schema.is_behind and not check,
+        }
+        for schema in found
+    ]
+    text = "\n".join(_migrated(schema, HEAD, check=check) for schema in found)
+    invocation.answer(documents[0] if len(documents) == 1 else {"servers": documents}, text)
+    if check and any(schema.is_behind for schema in found):
         raise typer.Exit(ExitCode.PROBLEM)
 
 
