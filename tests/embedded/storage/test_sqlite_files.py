@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -457,3 +458,30 @@ def test_a_restore_does_not_map_the_file_into_memory_and_whoever_writes_next_doe
         assert before > 0
         assert store.store.backend.restore(None, lambda db: db.pragma("mmap_size")) == 0
         assert store._write(act(), lambda unit: unit.db.pragma("mmap_size")) == before
+
+
+@pytest.mark.parametrize("deed", ["deleted", "moved", "replaced", "folder deleted"])
+def test_a_file_that_was_taken_away_is_written_no_more(path, deed):
+    """What is written to it would be gone with the last who has it open, and a replacement would get its log."""
+    folder = path.parent / "folder"
+    folder.mkdir()
+    file, other = folder / "memory.db", path
+    with closing(opened(other)) as store:
+        put(store, [episode("Another's.")])
+    with closing(opened(file)) as store:
+        [stored] = put(store, [episode("One.")])
+        match deed:
+            case "deleted":
+                file.unlink()
+            case "moved":
+                file.rename(folder / "elsewhere.db")
+            case "replaced":
+                other.rename(file)
+            case "folder deleted":
+                shutil.rmtree(folder)
+        with pytest.raises(errors.DatabaseReadOnly, match="deleted, moved or replaced"):
+            put(store, [episode("Two.")])
+        assert store.get(CALLER, [stored.id]) == [stored]
+        with ThreadPoolExecutor(1) as later, pytest.raises(errors.DatabaseReadOnly, match="open it again"):
+            later.submit(store.get, CALLER, [stored.id]).result()
+    assert file.exists() == (deed == "replaced")

@@ -51,7 +51,7 @@ _KEY_HINTS = (
     (".", ("sg.", "hvs.", "hooks.slack.com")),
     ("a", ("akia", "asia", "aiza")),
 )
-_DIGITS = b"0123456789"
+_NO_DIGITS = bytes(range(256)).translate(None, b"0123456789")
 _CARD_DIGITS = 13
 _BARE_DIGITS = bytes(ord("0" if chr(code).isdigit() and code < 128 else "x") for code in range(256))  # noqa: PLR2004  # ASCII
 # A text of megabytes is looked through in parts, and only where a part has a hint; a secret that begins in one is found
@@ -251,7 +251,7 @@ def may_hold_secret(text: str) -> bool:
     """Tell whether a text is to be looked through for secrets: of one that is not, nothing is masked."""
     lowered = text.lower()
     is_ascii = lowered.isascii()  # else another character may be a digit, or the same letter to a pattern
-    digits = len(lowered) - len(lowered.encode().translate(None, _DIGITS)) if is_ascii else _CARD_DIGITS
+    digits = len(lowered.encode().translate(None, _NO_DIGITS)) if is_ascii else _CARD_DIGITS
     if digits >= _CARD_DIGITS and _LONG_NUMBER.search(lowered) is not None:
         return True
     for mark, hints in (*_HINTS, *_KEY_HINTS) if digits else _HINTS:

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 import apsw
 
-from engrain.errors import MemoryClosed, NotAnEngrainFile
+from engrain.errors import DatabaseReadOnly, MemoryClosed, NotAnEngrainFile
 from engrain.storage.file_modes import describe_exposure
 from engrain.storage.sqlite.driver_errors import ErrorTranslation, raise_translated
 
@@ -78,7 +78,8 @@ class Connections:
             except (apsw.ReadOnlyError, apsw.CantOpenError):
                 self._is_frozen = not Path(f"{location}-wal").exists()  # what is in a log would be missed
                 self._writer = self._open(_Writer)
-        self.transaction = WriteTransaction(location, self._writer)
+        self._identity = None if self.in_memory or self._is_frozen else FileIdentity(location)
+        self.transaction = WriteTransaction(location, self._writer, self._identity)
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
@@ -170,6 +171,8 @@ class Connections:
                 return
             reader = getattr(self._threads, "reader", None)
             if reader is None:
+                if self._identity is not None:
+                    self._identity.check()
                 reader = self._threads.reader = self._open(apsw.Connection)
             yield reader
 
@@ -254,7 +257,7 @@ class Connections:
         if self._is_frozen:
             location = f"file:{quote(str(Path(self.location).absolute()))}?immutable=1"
             return kind(location, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-        connection = kind(self.location)
+        connection = kind(self.location, flags=apsw.SQLITE_OPEN_READWRITE)  # it is there, or was deleted
         connection.set_busy_timeout(round(self._busy_timeout_s * 1000))
         return connection
 
@@ -274,6 +277,36 @@ class Connections:
         return connection
 
 
+class FileIdentity:
+    """Identity of an open file: what is written once another is there, or none, is lost when the file is closed.
+
+    SQLite looks for this itself in every other journal mode (SQLITE_READONLY_DBMOVED).
+    """
+
+    __slots__ = ("_file", "_location")
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+        self._file = os.stat(location)  # noqa: PTH116  # at each write, in half the time of a path's
+
+    def check(self) -> None:
+        """Check that the file is where it was opened.
+
+        Raises:
+            DatabaseReadOnly: it was deleted, moved or replaced.
+        """
+        try:
+            found = os.stat(self._location)  # noqa: PTH116  # likewise
+        except (FileNotFoundError, NotADirectoryError):
+            found = None
+        if found is not None and found.st_ino == self._file.st_ino and found.st_dev == self._file.st_dev:
+            return
+        raise DatabaseReadOnly(
+            f"{self._location} is not the file any more that was opened, which was deleted, moved or replaced; nothing "
+            "was written: close the memory and open it again"
+        )
+
+
 class WriteTransaction:
     """Context of every transaction of one writer, inside its lock: a generator's takes four times as long.
 
@@ -281,11 +314,12 @@ class WriteTransaction:
     What Ctrl-C leaves of a transaction goes before the next one begins. `finish` is what to do once one is committed.
     """
 
-    __slots__ = ("_db", "_location", "_run", "finish")
+    __slots__ = ("_db", "_identity", "_location", "_run", "finish")
 
-    def __init__(self, location: str, db: _Writer) -> None:
+    def __init__(self, location: str, db: _Writer, identity: FileIdentity | None) -> None:
         self._location = location
         self._db = db
+        self._identity = identity
         self._run = db.cursor().execute  # the writer itself holds it for a while, or it would hold itself open
         self.finish: Callable[[], None] | None = None
 
@@ -293,6 +327,8 @@ class WriteTransaction:
         try:
             if self._db.in_transaction:
                 self._run("ROLLBACK")
+            if self._identity is not None:
+                self._identity.check()
             self._run("BEGIN IMMEDIATE")
         except BaseException as error:
             self._roll_back(error)
