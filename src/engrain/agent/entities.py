@@ -10,7 +10,14 @@ from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import mask_fields, parse_limit, stored_text
 from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
-from engrain.domain.entities.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
+from engrain.domain.entities.registry import (
+    MERGED_INTO,
+    Enrichment,
+    EntityMatch,
+    EntityMerge,
+    EntityProfile,
+    parse_metadata,
+)
 from engrain.domain.filters import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity, Fact
 from engrain.domain.requests import Request
@@ -69,7 +76,7 @@ class Entities(View):
                 {
                     "canonical_name": checks.name(name, name="name"),
                     "aliases": checks.names(aliases, name="alias"),
-                    "metadata": _metadata(metadata),
+                    "metadata": parse_metadata(metadata),
                 },
             ),
         )
@@ -103,7 +110,7 @@ class Entities(View):
         changes = {
             "canonical_name": checks.optional_name(name, name="name"),
             "aliases": None if aliases is None else checks.names(aliases, name="alias"),
-            "metadata": None if metadata is None else _metadata(metadata),
+            "metadata": None if metadata is None else parse_metadata(metadata),
         }
         return parts.store.write(new_act(parts, self._caller), _change, known, **mask_fields(parts, changes))
 
@@ -362,11 +369,3 @@ def _entity_not_found(snapshot: Snapshot, id_: str) -> NotFound:
 
 def _type(value: object) -> EntityType:
     return checks.choice(value, ENTITY_TYPES, name="entity_type")
-
-
-def _metadata(value: object) -> dict[str, Any]:
-    """Return metadata without the key by which the registry knows a tombstone."""
-    metadata = checks.metadata(value)
-    if MERGED_INTO in metadata:
-        raise InvalidInput(f"metadata key {MERGED_INTO!r} is kept for merges; use entities.merge, or another key")
-    return metadata

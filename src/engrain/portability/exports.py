@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
+from engrain.domain.entities.registry import MERGED_INTO
 from engrain.domain.items import decode_namespace
 from engrain.domain.memories.fact_keys import is_note_slot
 from engrain.domain.records import Caller, Record
@@ -138,6 +139,8 @@ def _records(
             continue
         for row in source.rows(table):
             if table == "entities":
+                if MERGED_INTO in row["metadata"]:
+                    continue  # its names are those of the entity that it was merged into
                 names[row["id"]] = row["canonical_name"]
             if table == "log_entries":
                 row = {**row, **addresses[row["session_id"]]}  # noqa: PLW2901  # with its names

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain import checks
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.graph import known_type
-from engrain.domain.entities.registry import merged_into
+from engrain.domain.entities.registry import merged_into, parse_metadata
 from engrain.domain.ids import derived_id, is_id, keyed_id, moment_of
 from engrain.domain.items import MOST_TTL_S, StoredItem, check_address, parse_fields, parse_namespace
 from engrain.domain.logs import LogAddress, NewEntry
@@ -181,7 +181,7 @@ class RecordConverter:
                 aliases=aliases,
                 created_at=created_at,
                 updated_at=created_at,
-                metadata=checks.metadata(named.metadata),
+                metadata=parse_metadata(named.metadata),
             )
             registry.put_entity(self.work, apply_policy_to_record(entity, self.secrets))
             self.entities[named.name] = id_

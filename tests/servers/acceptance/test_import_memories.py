@@ -55,6 +55,34 @@ def test_a_graph_is_in_the_registry_and_its_facts_are_about_whom_they_name(tmp_p
         assert {fact.scope for fact in facts} == {"ana"}  # nobody else's business
 
 
+def test_an_export_has_a_merged_entity_as_a_name_of_the_one_that_took_it_in(tmp_path):
+    file = tmp_path / "export.jsonl"
+    with memory_in("sqlite", tmp_path) as memory:
+        ana = memory.agent("ana", user="u")
+        bo, bobby = ana.entities.create("Bo", "person"), ana.entities.create("Bobby", "person")
+        ana.remember("tea", subject="Bo", predicate="drinks", entity_id=bo.id)
+        ana.entities.merge(bo.id, bobby.id)
+        memory.export_user("u", file)
+    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    assert [line["name"] for line in lines if line["kind"] == "entity"] == ["Bobby"]
+    (tmp_path / "another").mkdir()
+    with memory_in("sqlite", tmp_path / "another") as memory:
+        ana = memory.agent("ana", user="u")
+        assert ana.import_file(file).broken == ()
+        [known] = ana.entities.find()
+        assert (known.canonical_name, known.aliases) == ("Bobby", ("Bo",))
+        assert [fact.entity_id for fact in ana.facts("Bo")] == [known.id]
+
+
+def test_a_line_makes_no_entity_that_was_merged(tmp_path):
+    file = tmp_path / "memories.jsonl"
+    file.write_text(json.dumps({"kind": "entity", "name": "Bo", "metadata": {"merged_into": "x"}}), encoding="utf-8")
+    with memory_in("sqlite", tmp_path) as memory:
+        [broken] = memory.agent("ana").import_file(file, format="jsonl").broken
+        assert "kept for merges" in broken.reason
+        assert list(memory.agent("ana").entities.find()) == []
+
+
 def test_a_fact_keeps_its_times_and_metadata(tmp_path):
     with memory_in("sqlite", tmp_path) as memory:
         ana = memory.agent("ana")

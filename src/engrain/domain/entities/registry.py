@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from engrain.domain import checks
 from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Record, Rule
 from engrain.domain.text.names import name_key
+from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,6 +35,18 @@ def new_names(known: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
 def merged_into(entity: Entity) -> str | None:
     """Id of the entity that this one was merged into; None if it was not merged."""
     return entity.metadata.get(MERGED_INTO)
+
+
+def parse_metadata(value: object) -> dict[str, Any]:
+    """Return metadata of a host, without the key by which the registry knows a tombstone.
+
+    Raises:
+        InvalidInput: it has that key, or is no metadata.
+    """
+    metadata = checks.metadata(value)
+    if MERGED_INTO in metadata:
+        raise InvalidInput(f"metadata key {MERGED_INTO!r} is kept for merges; use entities.merge, or another key")
+    return metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
