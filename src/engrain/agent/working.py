@@ -96,7 +96,9 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.tool_results[tool], session.result_sizes[tool] = answer, size
 
-        return parts.buffers.working.change(self._caller, work, added_bytes=size)
+        return parts.buffers.working.change(
+            self._caller, work, count_added=lambda session: size - session.result_sizes.get(tool, 0)
+        )
 
     def tool_results(self) -> dict[str, Any]:
         """Read the answers of tools, by name."""
@@ -119,7 +121,9 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.scratchpad = notes
 
-        self._parts().buffers.working.change(self._caller, work, added_bytes=len(notes))
+        self._parts().buffers.working.change(
+            self._caller, work, count_added=lambda session: len(notes) - len(session.scratchpad)
+        )
         return notes
 
     def messages(self) -> list[Episode]:

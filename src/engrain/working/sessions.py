@@ -136,10 +136,16 @@ class WorkingMemory:
         with self._lock:
             return len(self._sessions.list_all())
 
-    def change(self, caller: Caller, work: Callable[[WorkingSession], None], *, added_bytes: int = 0) -> WorkingStats:
+    def change(
+        self,
+        caller: Caller,
+        work: Callable[[WorkingSession], None],
+        *,
+        count_added: Callable[[WorkingSession], int] | None = None,
+    ) -> WorkingStats:
         """Let `work` change a caller's session, which is the most recently used then and begins its time anew.
 
-        `added_bytes` are those that no database takes, so that there must be room for them.
+        `count_added` counts the bytes that no database takes, less those in whose place they come: there must be room.
 
         Raises:
             InvalidInput: there is none, beside what else the session holds; nothing was changed.
@@ -147,8 +153,9 @@ class WorkingMemory:
         key = _key(caller)
         with self._lock:
             session = self._sessions.get(key) or WorkingSession(caller)
-            size = session.estimated_bytes + added_bytes
-            if added_bytes and size > self._most_bytes:
+            added = 0 if count_added is None else count_added(session)
+            size = session.estimated_bytes + added
+            if added > 0 and size > self._most_bytes:
                 raise InvalidInput(
                     f"the session would take {size:,} bytes of working memory, which has {self._most_bytes:,} "
                     "(working.most_bytes): store less, or flush its messages first"

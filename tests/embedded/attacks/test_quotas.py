@@ -50,6 +50,15 @@ def test_a_tenant_of_many_notes_takes_no_cached_note_of_another(memory):
     assert hog.notes.cache_stats().size == 7
 
 
+def test_what_replaces_a_tool_result_or_scratchpad_takes_its_room(memory):
+    agent = memory.agent("aide", session="monday")
+    for size in (60_000, 70_000, 5_000):
+        agent.working.tool_result("search", "x" * size)
+        assert len(agent.working.tool_results()["search"]) == size
+    for size in (60_000, 70_000, 5_000):
+        assert len(agent.working.write_scratchpad("x" * size)) == size
+
+
 def test_a_tool_result_or_scratchpad_that_has_no_room_is_refused_with_the_setting(memory):
     agent = memory.agent("aide", session="monday")
     agent.working.append("hello")
