@@ -81,14 +81,15 @@ _ASKED: Mapping[Kind, re.Pattern[str]] = {
 _TIME = "|".join(
     (
         _DAY,
-        rf"\d{{1,2}}(?:st|nd|rd|th)\b(?: of {_MONTH})?",
+        rf"\d{{1,2}}(?:st|nd|rd|th)\b(?: (?:of )?{_MONTH})?|\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?",
         rf"{_MONTH}(?= \d|[.,;!]|$)|(?<=in ){_MONTH}",
         r"\d{1,2}[:.]\d\d|\d+ ?(?:am|pm|o'clock)|(?:19|20)\d\d(?:-\d\d)*",
         rf"(?:at|by|until|till|from|before|after|around|since) (?:{_COUNT}|noon|midnight)",
         "today|tomorrow|tonight|yesterday|noon|midnight|weekends?|weekdays?|mornings?|evenings?|afternoons?|nights?",
         rf"{_WHICH} (?:second |other |third )?(?:{_DAY}|day|weeks?|month|year|{_SEASON})",
         r"daily|weekly|monthly|(?:once|twice) (?:a|every) \w+|between \w+ and \w+",
-        rf"(?:in|few|{_COUNT}) (?:{_COUNT} )?(?:days?|weeks?|months?|years?|hours?)",
+        rf"(?:in|few|{_COUNT}) (?:{_COUNT} )?(?:days?|weeks?|months?|years?|hours?|minutes?|seconds?)",
+        rf"{_COUNT} times",
         _SEASON,
     )
 )
