@@ -262,3 +262,14 @@ def test_turns_around_a_hit_and_what_was_dropped_come_when_asked_for(memory):
         (turns[2].id, "below the limit"),
     }
     assert json.loads(json.dumps(answer.to_dict()))["dropped"][0]["reason"] == "below the limit"
+
+
+def test_a_fact_about_the_user_counts_as_what_the_user_said(memory):
+    agent = memory.agent("aide", user="ana")
+    own = agent.remember("trams and boats", subject="user", predicate="likes")
+    agent.remember("trams and boats", subject="Ben", predicate="likes")
+    shares = {
+        hit.memory.id: {share.channel: share.value for share in hit.why.contributions}
+        for hit in agent.recall("Which trams do I like?")
+    }
+    assert {id_ for id_, of_channel in shares.items() if "speaker" in of_channel} == {own.id}

@@ -59,9 +59,11 @@ TRAITS: Final = np.dtype(
 _FADES = "confidence, decay_rate, last_confirmed_at"
 _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
 _UNSAID = "NULL, 0, NULL, NULL, CAST(0 AS double precision)"
+# A fact about the user counts as what they say of themselves.
+_ABOUT = "NULL, 0, CASE WHEN LOWER(subject) = 'user' THEN 'user' END, NULL, CAST(0 AS double precision)"
 _OF_KIND: Mapping[Kind, tuple[str, str, str]] = {
     "episode": ("session, turn, role, speaker, asking", _LASTS, "content"),
-    "fact": (_UNSAID, _FADES, "NULL"),
+    "fact": (_ABOUT, _FADES, "NULL"),
     "rule": (_UNSAID, _FADES, "NULL"),
 }
 
