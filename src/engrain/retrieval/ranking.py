@@ -15,7 +15,7 @@ import numpy as np
 
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import STOP_WORDS, terms
-from engrain.domain.text.dialogue.changes import asks_for_present, is_passage
+from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_turns
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_asked_name, find_values
@@ -259,13 +259,15 @@ def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int
 def change(candidates: RankingInput) -> Gains:
     """The gain of a statement of a change, which puts it just above the older statement that it corrects.
 
-    `raw` is the score of that one. For questions about the present, in English.
+    `raw` is the score of that one. In English: for questions about the present, and where they ask what has happened
+    only by what says that the older one is wrong.
     """
     scores = candidates.scores
     raws = scores.copy()
     traits, kind = candidates.traits, find_asked_kind(candidates.text)
     may_correct = kind in COUNTED or (traits["states_change"] | traits["denies"] | traits["takes_back"]).any()
-    if may_correct and asks_for_present(candidates.text):
+    asks = asks_for_present(candidates.text) or (asks_for_event(candidates.text) and not candidates.names_speaker)
+    if may_correct and asks:
         for older, newer in _find_corrections(candidates).items():
             raws[newer] = max(raws[newer], scores[older])
     return Gains(raws, raws + JUST_ABOVE - scores, raws > scores)
@@ -290,7 +292,7 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
         newer_rows = {row for row in newer_rows if not is_passage(traits["statement"][row])}
     if not newer_rows:
         return {}
-    question = Question.parse(candidates.text)
+    question, of_present = Question.parse(candidates.text), asks_for_present(candidates.text)
     most, least = (1, _LEAST_OF_SPEAKER) if names_speaker else (_MOST_CORRECTED, 0.0)
     statements = {row: Statement.parse_turn(traits["statement"][row], kind) for row in {*best, *newer_rows}}
     happened_at = traits["happened_at"]
@@ -301,6 +303,8 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
             if happened_at[older] < happened_at[newer]:
                 follows = bool(traits["takes_back"][newer]) and _follows(traits, newer, older)
                 found = weigh_turns(statements[newer], statements[older], question, follows=follows)
+                if not of_present and (found.least_share > LEAST_DENIED or not (follows or kind in COUNTED)):
+                    continue  # what is otherwise since then
                 if scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
@@ -313,7 +317,8 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
                 for row in best
                 if happened_at[row] < happened_at[newer] and _restates(statements[row], statements[nearest], question)
             ]
-            newest |= dict.fromkeys((nearest, *roots, *again), newer)
+            earlier = [row for row in weights if weights[row] and row == newest.get(nearest)]
+            newest |= dict.fromkeys((nearest, *earlier, *roots, *again), newer)
     return newest
 
 

@@ -10,6 +10,7 @@ from engrain.domain.text.analysis import split_ascii
 from engrain.domain.text.dialogue import changes
 from engrain.domain.text.dialogue.changes import (
     UNSTATED,
+    asks_for_event,
     asks_for_present,
     describe_statement,
     find_denied,
@@ -40,6 +41,12 @@ from engrain.domain.text.dialogue.changes import (
         "They transferred me to intensive care.",
         "Ms. Ferreira gave us four more days.",
         "Wait, wrong date, it is the 28th.",
+        "The start slips by a week.",
+        "We push the launch by two weeks.",
+        "We're moving the whole thing to the boathouse.",
+        "I'm switching the broker to port 8884 tonight.",
+        "The mayor has declined.",
+        "I made a typo with the number, it ends in 47.",
     ],
 )
 def test_a_change_is_told_from_other_statements(content):
@@ -91,7 +98,8 @@ def test_what_is_no_statement_is_not_described(content, role, asking):
 
 PASSAGE = (
     "The tram was late again. Dr. Weber asked about the knee, and I told her that the stairs are fine. Oh, and the "
-    "class is on Fridays now. Can you recommend a good bakery? I'll try the one at the corner."
+    "class is on Fridays now. Can you recommend a good bakery? I'll try the one at the corner. My tutor gave me until "
+    "5 May, so could you change the date?"
 )
 
 
@@ -101,6 +109,7 @@ def test_a_long_turn_is_read_sentence_by_sentence_without_what_it_asks():
         "Dr. Weber asked about the knee, and I told her that the stairs are fine.",
         "Oh, and the class is on Fridays now.",
         "I'll try the one at the corner.",
+        "My tutor gave me until 5 May,",
     ]
     assert split_passage(PASSAGE[:100]) == [PASSAGE[:100]]
     described = describe_statement(PASSAGE, role="user", asking=0.1)
@@ -156,6 +165,19 @@ def test_who_takes_back_what_was_said_just_before_says_so(content, takes_back):
 )
 def test_a_question_about_the_present(query):
     assert asks_for_present(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "of_event"),
+    [
+        ("How many panels did I order?", True),
+        ("Which boat was booked?", True),
+        ("How many panels did I order before?", False),
+        ("How many panels are there?", False),
+    ],
+)
+def test_a_question_about_what_happened_is_about_the_past_by_its_tense_alone(query, of_event):
+    assert asks_for_event(query) is of_event
 
 
 @pytest.mark.parametrize(

@@ -374,6 +374,31 @@ def test_what_is_asked_of_a_speaker_is_corrected_by_what_that_speaker_says_or_is
     assert (2 in found) is stands_above
 
 
+def test_of_two_corrections_of_one_statement_the_later_stands_above_the_nearer():
+    scores = {1: 0.7, 2: 0.9, 3: 0.8}
+    known = {
+        1: stated("The report is due on 27 February."),
+        2: stated("The report has been postponed to 20 March.", 1),
+        3: stated("The report is due on 17 April now.", 2),
+    }
+    assert corrected(known, "When is the report due?", scores) == {3: (0.9, 0.101)}
+
+
+ORDER, RIGHT = "I ordered twelve panels for the roof.", "Let's make it fifteen panels instead of twelve."
+
+
+@pytest.mark.parametrize(
+    ("text", "newer", "gains"),
+    [
+        ("How many panels did I order?", RIGHT, True),
+        ("How many panels did I order at first?", RIGHT, False),
+        ("How many panels did I order?", "There are fifteen panels now.", False),
+    ],
+)
+def test_what_happened_is_put_right_by_what_says_that_it_was_wrong(text, newer, gains):
+    assert bool(corrected({1: stated(ORDER), 2: stated(newer, 1)}, text)) is gains
+
+
 def test_a_change_that_is_far_from_the_question_gains_nothing():
     assert corrected({1: RENT, 2: CUT}, scores={1: 0.9, 2: 0.45}) == {}
     assert corrected({1: RENT, 2: CUT}, scores={1: 0.9, 2: 0.95}) == {}

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import split_ascii, terms
-from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, strip_question
 from engrain.domain.text.patterns import KeyedPatterns, lazy_pattern
 
 if TYPE_CHECKING:
@@ -47,14 +47,19 @@ _CHANGES = KeyedPatterns(
     changed: \w+['\u2019]ve\ changed | (?:has|have|was|were|been|i|we|they)\ changed
     changed plans: plans?\ (?:(?:have|has|had)\ )?changed
     change: change\ of\ plans?
-    switched: switched\ (?:to|from)
+    switched switching: switch(?:ed|ing)\ (?:\S+\ ){0,3}?(?:to|from)
     moved: (?:has|have)\ moved | moved\ (?:it\ )?(?:to|from|away|out|the)
+    moved moving: (?:are|is|am|\w+['\u2019](?:re|s|m)|gets?)\ mov(?:ing|ed)
     updated moved changed extended shortened reduced increased:
         (?:updat|mov|chang|extend|shorten|reduc|increas)ed\ (?:\S+\ ){0,4}?to\ \S*\d
     extend extended: extend(?:ed)?\b.{1,40}\bto
-    slips slipped: slip(?:s|ped)\ to
+    slips slipped: slip(?:s|ped)\ (?:to|by)
+    push pushed pushes pushing: push(?:ed|es|ing)?\ (?:\S+\ ){0,4}?(?:back|by)
+    called: called\ off
+    second: on\ second\ thoughts?
+    typo: typo(?!\ (?:in|on|of)\b)
     brought: brought\ forward
-    back: (?:pushed|came|is|are|am|gone|went|rolled)\ back | gave\b.{1,40}\bback
+    back: (?:came|is|are|am|gone|went)\ back | gave\b.{1,40}\bback
     rolled: rolled\ back
     put: put\ off | (?:i|we)\ put
     given gave: (?:given|gave)\ up
@@ -97,7 +102,7 @@ _CHANGES = KeyedPatterns(
     words="""
     instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
     raised lowered doubled halved transferred quit oops nowadays handed bumped retired resigned became reverted sold
-    today again swapped
+    today again swapped delayed declined
     jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt ahora cambiado cambiamos maintenant
     adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
     """,
@@ -118,6 +123,7 @@ _PAST = lazy_pattern(
     re.IGNORECASE,
 )
 _ASKS_FOR_IDEAS = lazy_pattern(r"\b(?:suggest\w*|recommend\w*|tips?|advice|ideas?)\b", re.IGNORECASE)
+_EVENT = lazy_pattern(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _ASKED_AGAIN = lazy_pattern(r"\b(?:was|were)\b(?=.*\bagain\W*$)", re.IGNORECASE)
 _NAME = lazy_pattern(
     r"(?:(?<=\bMr\.\s)|(?<=\bMs\.\s)|(?<=\bDr\.\s)|(?<=\bMrs\.\s)|(?<![.!?:]\s)(?<!^)\b)[A-Z]\w+|\b\w*\d\w*"
@@ -205,10 +211,10 @@ def is_passage(content: str) -> bool:
 
 
 def split_passage(content: str) -> list[str]:
-    """Split a long turn into its sentences that ask nothing; a short one is one statement."""
+    """Split a long turn into its sentences, without what they ask; a short one is one statement."""
     if not is_passage(content):
         return [content]
-    return [part for part in _SENTENCE_END.split(content.strip()) if not part.endswith("?")] or [content]
+    return list(filter(None, map(strip_question, _SENTENCE_END.split(content.strip())))) or [content]
 
 
 def _fold_case(content: str) -> str:
@@ -230,6 +236,15 @@ def asks_for_present(query: str) -> bool:
     Nor does it ask for ideas, whose answer is of everything that was said.
     """
     return _PAST.search(_ASKED_AGAIN.sub("is", query)) is None and _ASKS_FOR_IDEAS.search(query) is None
+
+
+@lru_cache(maxsize=1_024)
+def asks_for_event(query: str) -> bool:
+    """True for a question about what has happened: nothing but its tense is about the past.
+
+    What changes later does not answer it; what puts a statement right does.
+    """
+    return not asks_for_present(query) and asks_for_present(_EVENT.sub("is", query))
 
 
 def find_denied(statement: str) -> frozenset[str]:

@@ -71,6 +71,14 @@ def strip_idioms(query: str) -> str:
     return _IDIOMS.sub(" ", query)
 
 
+def strip_question(sentence: str) -> str:
+    """Strip a sentence of what it asks: what it states before it asks is left, nothing of one that only asks."""
+    if not sentence.endswith(_QUESTION_MARKS):
+        return sentence
+    stated = _STATED_FIRST.match(sentence)
+    return stated[0].rstrip() if stated else ""
+
+
 def question_share(content: str) -> float:
     """Share of a turn's words, 0-1, in sentences that end with a question mark, or begin as one and have no mark.
 
