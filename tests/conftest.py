@@ -79,7 +79,10 @@ def needs_server(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
-    """What is collected stays to the end: looking through it for garbage takes a quarter of the time, and later too."""
+    """What is collected stays to the end: looking through it for garbage takes a quarter of the time, and later too.
+
+    What tests load stays as well, so all of it is looked through rarely; what a test leaves is young, and soon found.
+    """
     from tests.support.rewriting import rewrite_share  # which `pytest` alone finds by the path above
 
     gc.disable()
@@ -88,6 +91,7 @@ def pytest_collection(session):
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(2_000, 10, 100)
         gc.enable()
 
 
