@@ -230,6 +230,7 @@ EARLIER = ["", *migrations.REVISIONS[:-1]]
 
 
 _STEP = 7
+_LOOK = 8  # one kill in so many is looked after
 
 
 def statements_to_kill(database: str, earlier: str) -> Iterator[int]:
@@ -257,7 +258,10 @@ def upgrade_and_kill(location: str, count: int, *place: str) -> bool:
 
 @pytest.mark.parametrize("earlier", EARLIER)
 def test_an_upgrade_killed_before_any_statement_leaves_what_was_there(database, tmp_path, earlier):
-    """Each process opens what the one before it has left, and is killed one statement later; the last is not killed."""
+    """Each process opens what the one before it has left, and is killed one statement later; the last is not killed.
+
+    Nothing is committed before the last statement, so that what one of them leaves is there to be seen after others.
+    """
     (tmp_path / "whole").mkdir()
     with empty_database(database.name, tmp_path / "whole") as whole:
         make_old(whole, earlier)
@@ -265,14 +269,16 @@ def test_an_upgrade_killed_before_any_statement_leaves_what_was_there(database, 
         new = dump(whole)
     make_old(database, earlier)
     old = last = dump(database)
-    kills = 0
-    for count in statements_to_kill(database.name, earlier):
+    kills, least = 0, count_statements(database.name, earlier)
+    for place, count in enumerate(statements_to_kill(database.name, earlier)):
         if not upgrade_and_kill(database.location, count):
             break
         assert last == old
-        kills, last = count, dump(database)
+        kills = count
+        if count >= least or place % _LOOK == 0:
+            last = dump(database)
     assert last in (old, new)
-    assert kills > count_statements(database.name, earlier)
+    assert kills > least
     assert dump(database) == new
 
 
