@@ -7,7 +7,7 @@ import pytest
 from tests.support.backends import BACKENDS, Backend
 from tests.support.new_databases import new_file
 from tests.support.one_call import OneCall
-from tests.support.postgres import server
+from tests.support.wiped import fresh_url
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +29,5 @@ def location(request, tmp_path):
     if request.param == "sqlite":
         yield str(new_file(tmp_path / "memory.db"))
         return
-    url = server().new_database(has_schema=True)
-    yield url
-    server().drop_database(url)
+    with fresh_url() as url:
+        yield url

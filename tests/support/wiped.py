@@ -32,6 +32,10 @@ _INDEXES_OF_VERSIONS = r"""
 SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND indexname LIKE 'memory\_vectors\_version\_%'
 """
 
+_CONNECTIONS_ENDED = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()
+"""
+
 # What refers to others is emptied before them.
 _REFERRING = ("facts", "rules", "memory_entities", "entity_names", "entity_trigrams", "pool_members")
 
@@ -112,6 +116,30 @@ def fresh_store(**options: Any) -> Iterator[PostgresStore]:
             idle.append(opened)
         else:
             opened.close()
+
+
+@contextmanager
+def fresh_url() -> Iterator[str]:
+    """The URL of an empty database with our schema, for a test that opens and closes it as it likes.
+
+    To make a database for it and to drop that takes 30 ms of CPU, to empty one 4.
+    """
+    if _prepared:  # which stores may need, all of them
+        url = server().new_database(has_schema=True)
+        yield url
+        server().drop_database(url)
+        return
+    url = _free.pop() if _free else server().new_database(has_schema=True)
+    yield url
+    _cut(url)
+    _wipe(url)
+    _free.append(url)
+
+
+def _cut(url: str) -> None:
+    """End the connections that somebody has left open."""
+    name = conninfo_to_dict(url)["dbname"]
+    _superuser(name).execute(_CONNECTIONS_ENDED, [name])
 
 
 def _wipe(url: str) -> None:
