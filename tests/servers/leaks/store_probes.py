@@ -239,9 +239,9 @@ def entities_named(reader: Reader) -> Asked:
 
 
 def resembling(reader: Reader) -> Asked:
-    for name in _names(reader):
-        for asked in (name, name[:2], name[1:]):
-            yield asked, reader.store.resembling(reader.caller, asked, fuzzy=True, limit=100)
+    names = _names(reader)
+    for asked in sorted({*names, *(name[:2] for name in names), *(name[1:] for name in names)}):
+        yield asked, reader.store.resembling(reader.caller, asked, fuzzy=True, limit=100)
 
 
 def facts_about(reader: Reader) -> Asked:
@@ -270,9 +270,10 @@ def stats(reader: Reader) -> Asked:
 
 
 def page(reader: Reader) -> Asked:
-    for filter_ in reader.filters:
+    """Everything under every filter, and what comes before each id under some filter."""
+    for place, filter_ in enumerate(reader.filters):
         yield str(filter_), reader.store.page(reader.request(filter_), before=None, limit=1_000)
-        for id_ in reader.ids[::9]:
+        for id_ in reader.ids[place :: len(reader.filters)]:
             yield f"{filter_} before {id_}", reader.store.page(reader.request(filter_), before=id_, limit=3)
 
 
