@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Entry:
     @property
     def packed(self) -> IndexedWords:
         """What it is judged by: of what is gone or not flushed yet, its own words alone."""
-        return pack(self.own, self.near or [])
+        return _pack(tuple(self.own), tuple(self.near or ()))
 
     @property
     def words(self) -> set[str]:
@@ -143,3 +144,9 @@ def turn_of(entry: Entry) -> Episode:
 def best_first(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     """By raw value, ties newest ref first."""
     return sorted(candidates, key=lambda each: (-each.raw, -int(each.ref)))[: max(limit, 0)]
+
+
+@lru_cache(maxsize=1_000)
+def _pack(own: tuple[str, ...], near: tuple[str, ...]) -> IndexedWords:
+    """Pack words, once: each search asks for those of every memory."""
+    return pack(own, near)
