@@ -7,7 +7,7 @@ import typer
 from engrain.interfaces.assistants.hook import DEFAULT_CLIENT, run
 from engrain.interfaces.assistants.protocols import PROTOCOLS
 from engrain.interfaces.cli.completion import complete_names
-from engrain.interfaces.cli.invocation import Invocation
+from engrain.interfaces.cli.invocation import Invocation, flag
 
 
 def hook(
@@ -16,11 +16,8 @@ def hook(
     *,
     client: Annotated[
         str,
-        typer.Option(
-            "--client",
-            metavar="NAME",
-            help=f"The assistant. One of: {', '.join(PROTOCOLS)}.",
-            autocompletion=complete_names(PROTOCOLS),
+        flag(
+            "--client NAME", f"The assistant. One of: {', '.join(PROTOCOLS)}.", autocompletion=complete_names(PROTOCOLS)
         ),
     ] = DEFAULT_CLIENT,
 ) -> None:

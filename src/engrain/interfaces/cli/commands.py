@@ -21,6 +21,7 @@ from engrain.interfaces.cli.invocation import (
     TenantName,
     UserName,
     command_of_function,
+    flag,
     options,
     pass_plain_values,
 )
@@ -58,7 +59,7 @@ app = typer.Typer(
 def engrain(
     context: typer.Context,
     *,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    version: Annotated[bool, flag("--version", "Show the version and exit.")] = False,
     db: Db = None,
     agent: AgentName = None,
     user: UserName = None,

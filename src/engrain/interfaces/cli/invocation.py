@@ -205,34 +205,31 @@ def path_of(db: str) -> Path | None:
     return Path(db.removeprefix("sqlite:///")).expanduser()
 
 
+def flag(written: str, text: str, **more: Any) -> Any:
+    """An option as it is written: `--port N`, or without a value `--once`."""
+    name, _, metavar = written.partition(" ")
+    return typer.Option(name, metavar=metavar or None, help=text, **more)
+
+
 Db = Annotated[
     str | None,
-    typer.Option(
-        "--db",
-        metavar="PATH",
-        help="File or postgresql:// URL of the memory (ENGRAIN_DB), created where there is none; https:// of a server.",
+    flag(
+        "--db PATH",
+        "File or postgresql:// URL of the memory (ENGRAIN_DB), created where there is none; https:// of a server.",
     ),
 ]
-ServerKey = Annotated[
-    str | None,
-    typer.Option("--key", metavar="KEY", help="Access key of the server that --db names; better ENGRAIN_KEY."),
-]
-AgentName = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Agent to speak for (ENGRAIN_AGENT).")]
-UserName = Annotated[
-    str | None, typer.Option("--user", metavar="NAME", help="End user that the agent acts for (ENGRAIN_USER).")
-]
-TenantName = Annotated[
-    str | None, typer.Option("--tenant", metavar="NAME", help="Tenant of the agent (ENGRAIN_TENANT).")
-]
+ServerKey = Annotated[str | None, flag("--key KEY", "Access key of the server that --db names; better ENGRAIN_KEY.")]
+AgentName = Annotated[str | None, flag("--agent NAME", "Agent to speak for (ENGRAIN_AGENT).")]
+UserName = Annotated[str | None, flag("--user NAME", "End user that the agent acts for (ENGRAIN_USER).")]
+TenantName = Annotated[str | None, flag("--tenant NAME", "Tenant of the agent (ENGRAIN_TENANT).")]
 ConfigFile = Annotated[
     str | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="TOML file of settings instead of engrain.toml, or a host's with [modules.memory] (ENGRAIN_CONFIG).",
+    flag(
+        "--config FILE",
+        "TOML file of settings instead of engrain.toml, or a host's with [modules.memory] (ENGRAIN_CONFIG).",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
+AsJson = Annotated[bool, flag("--json", "One JSON document instead of text.")]
 
 
 def options(

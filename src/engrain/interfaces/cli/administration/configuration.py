@@ -9,7 +9,7 @@ from engrain import config
 from engrain.config.sources import CALLER, revoke_trust, trust_file
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli.completion import complete_settings
-from engrain.interfaces.cli.invocation import Invocation
+from engrain.interfaces.cli.invocation import Invocation, flag
 from engrain.storage import mask_password
 
 
@@ -36,7 +36,7 @@ def trust(
     invocation: Invocation,
     file: Annotated[str | None, typer.Argument(metavar="FILE", help="Settings file; engrain.toml if left out.")] = None,
     *,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Trust the file no longer.")] = False,
+    revoke: Annotated[bool, flag("--revoke", "Trust the file no longer.")] = False,
 ) -> None:
     """Trust a settings file of a folder as it is now.
 

@@ -18,7 +18,7 @@ from engrain import __version__, config
 from engrain.errors import EngrainError
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.failures import ExitCode
-from engrain.interfaces.cli.invocation import Invocation, path_of
+from engrain.interfaces.cli.invocation import Invocation, flag, path_of
 from engrain.storage import mask_password
 from engrain.storage.file_modes import describe_exposure
 
@@ -37,9 +37,7 @@ _PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer",
 def doctor(
     invocation: Invocation,
     *,
-    thorough: Annotated[
-        bool, typer.Option("--thorough", help="Compare all rows, indexes and the file: reads everything.")
-    ] = False,
+    thorough: Annotated[bool, flag("--thorough", "Compare all rows, indexes and the file: reads everything.")] = False,
 ) -> None:
     """Check that everything works, and say what to do where it does not.
 

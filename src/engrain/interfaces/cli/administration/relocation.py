@@ -9,7 +9,7 @@ import typer
 
 from engrain.interfaces.cli import output, progress
 from engrain.interfaces.cli.failures import ExitCode
-from engrain.interfaces.cli.invocation import Invocation
+from engrain.interfaces.cli.invocation import Invocation, flag
 
 if TYPE_CHECKING:
     from engrain.portability.copies import CopyReport
@@ -21,7 +21,7 @@ def reembed(
     invocation: Invocation,
     *,
     embedder: Annotated[
-        str | None, typer.Option("--embedder", metavar="NAME", help="Embedder to change to (ENGRAIN_EMBEDDING__MODEL).")
+        str | None, flag("--embedder NAME", "Embedder to change to (ENGRAIN_EMBEDDING__MODEL).")
     ] = None,
 ) -> None:
     """Make the vectors of all memories with another embedder, and search by them.
@@ -79,9 +79,7 @@ def migrate(
         str | None, typer.Argument(metavar="LOCATION", help="File or PostgreSQL URL; ENGRAIN_DB if left out.")
     ] = None,
     *,
-    check: Annotated[
-        bool, typer.Option("--check", help="Say only whether it is up to date; nothing is written.")
-    ] = False,
+    check: Annotated[bool, flag("--check", "Say only whether it is up to date; nothing is written.")] = False,
 ) -> None:
     """Bring a database to the newest schema, as opening it does."""
     from engrain.storage import upgrades

@@ -16,7 +16,7 @@ from engrain.domain import checks
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.interfaces.assistants import local_socket
 from engrain.interfaces.cli.completion import complete_names
-from engrain.interfaces.cli.invocation import Invocation, path_of
+from engrain.interfaces.cli.invocation import Invocation, flag, path_of
 from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
 from engrain.interfaces.mcp.instructions import DEFAULT_PROFILE, PROFILES
 from engrain.portability.assistants import projects
@@ -27,22 +27,15 @@ if TYPE_CHECKING:
 
 _Profile = Annotated[
     str | None,
-    typer.Option(
-        "--profile",
-        metavar="NAME",
-        help=f"Tools to offer. One of: {', '.join(PROFILES)}.",
-        autocompletion=complete_names(PROFILES),
-    ),
+    flag("--profile NAME", f"Tools to offer. One of: {', '.join(PROFILES)}.", autocompletion=complete_names(PROFILES)),
 ]
 _Action = Annotated[
     str | None,
     typer.Argument(metavar="[ACTION]", help="install: configure a client. uninstall: remove what install wrote."),
 ]
 _Client = Annotated[str | None, typer.Argument(metavar="[CLIENT]", help="The client to configure.")]
-_OnlyPrint = Annotated[bool, typer.Option("--print", help="Only show what would be written or removed, and where.")]
-_Hooks = Annotated[
-    bool, typer.Option("--hooks", help="With install: also the hooks that store turns and give context.")
-]
+_OnlyPrint = Annotated[bool, flag("--print", "Only show what would be written or removed, and where.")]
+_Hooks = Annotated[bool, flag("--hooks", "With install: also the hooks that store turns and give context.")]
 _OF_THE_SERVER = frozenset({"anyio", "fastapi", "mcp", "opentelemetry", "prometheus_client", "starlette", "uvicorn"})
 
 
@@ -226,24 +219,19 @@ def token(invocation: Invocation) -> None:
 def serve(
     invocation: Invocation,
     *,
-    host: Annotated[
-        str | None, typer.Option("--host", metavar="ADDRESS", help="Address to serve on; the setting if left out.")
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option("--port", metavar="N", help="Port to serve on, 0 for any; the setting if left out.")
-    ] = None,
+    host: Annotated[str | None, flag("--host ADDRESS", "Address to serve on; the setting if left out.")] = None,
+    port: Annotated[int | None, flag("--port N", "Port to serve on, 0 for any; the setting if left out.")] = None,
     profile: _Profile = DEFAULT_PROFILE,
     keys: Annotated[
         bool | None,
-        typer.Option(
+        flag(
             "--keys/--no-keys",
-            help="Ask for keys, or for nothing; left out, on loopback for its user's token, elsewhere for keys.",
+            "Ask for keys, or for nothing; left out, on loopback for its user's token, elsewhere for keys.",
         ),
     ] = None,
-    worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Do jobs in this process, too, or not.")] = True,
+    worker: Annotated[bool, flag("--worker/--no-worker", "Do jobs in this process, too, or not.")] = True,
     mem0: Annotated[
-        bool | None,
-        typer.Option("--mem0/--no-mem0", help="Answer mem0's client under /mem0; the setting if left out."),
+        bool | None, flag("--mem0/--no-mem0", "Answer mem0's client under /mem0; the setting if left out.")
     ] = None,
 ) -> None:
     """Serve the memory to others: a page at /, HTTP under /v1, tools under /mcp, health and metrics, and the jobs.
@@ -286,8 +274,8 @@ def serve(
 def ui(
     invocation: Invocation,
     *,
-    port: Annotated[int, typer.Option("--port", metavar="N", help="Port to serve on; any free one if left out.")] = 0,
-    opens: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser, or only show the address.")] = True,
+    port: Annotated[int, flag("--port N", "Port to serve on; any free one if left out.")] = 0,
+    opens: Annotated[bool, flag("--open/--no-open", "Open a browser, or only show the address.")] = True,
 ) -> None:
     """Open a page on which the memory is seen, searched and mended, in the browser.
 

@@ -7,7 +7,7 @@ import typer
 
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli import output, progress
-from engrain.interfaces.cli.invocation import Invocation
+from engrain.interfaces.cli.invocation import Invocation, flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def list_tenants(invocation: Invocation) -> None:
 def move(
     invocation: Invocation,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Tenant to move.")],
-    to: Annotated[str, typer.Option("--to", metavar="SERVER", help="Server of storage.shards, or home.")],
+    to: Annotated[str, flag("--to SERVER", "Server of storage.shards, or home.")],
 ) -> None:
     """Move a tenant to another server; reads and writes go on meanwhile.
 

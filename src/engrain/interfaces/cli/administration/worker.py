@@ -4,10 +4,8 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from engrain.interfaces.cli import output
-from engrain.interfaces.cli.invocation import Invocation
+from engrain.interfaces.cli.invocation import Invocation, flag
 from engrain.interfaces.cli.rendering import lists
 
 if TYPE_CHECKING:
@@ -19,10 +17,8 @@ if TYPE_CHECKING:
 def worker(
     invocation: Invocation,
     *,
-    once: Annotated[bool, typer.Option("--once", help="Do what is due now, and end.")] = False,
-    timeout_s: Annotated[
-        float, typer.Option("--timeout", metavar="S", help="Seconds the job in hand may still take at the end.")
-    ] = 30.0,
+    once: Annotated[bool, flag("--once", "Do what is due now, and end.")] = False,
+    timeout_s: Annotated[float, flag("--timeout S", "Seconds the job in hand may still take at the end.")] = 30.0,
 ) -> None:
     """Run the jobs that the settings `jobs.schedules` ask for, until it is told to end.
 
