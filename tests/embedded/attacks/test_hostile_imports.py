@@ -90,6 +90,14 @@ def test_the_members_of_an_archive_are_bounded_together_by_what_a_file_may_have(
     )
 
 
+@pytest.mark.parametrize("line", ["# {}x", "# a {}x", "## {}", "{}: x", "- {}x", "a{}x"])
+@pytest.mark.parametrize("blank", [" ", "\t", " #", "#", "- "])
+def test_a_line_of_blanks_in_markdown_is_read_in_one_go(upload, line, blank):
+    """A pattern that tries again from every place would stop the server for hours."""
+    answer = upload(f"# Trip\n\nWe go to Lisbon.\n\n{line.format(blank * 100_000)}\n\nThen home.", name="notes.md")
+    assert answer.status_code == 200, answer.text
+
+
 def test_a_file_of_nothing_but_broken_records_is_counted_and_not_listed(upload):
     answer = upload(b'{"role": "user", "content": "tram"}\n' + b"7\n" * 5_000, "turns.jsonl").json()
     assert (answer["broken_count"], len(answer["broken"]), answer["added"]) == (5_000, 1_000, 1)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _NAME = "markdown"
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _PAIR = re.compile(r"([A-Za-z_][\w -]{0,60}?)[ \t]*:[ \t]*(.*)$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
@@ -71,12 +71,13 @@ def _sections(lines: list[str]) -> Iterator[_Section]:
         if mark and (not fence or (mark[1].startswith(fence) and not line.strip().strip(mark[1][0]))):
             fence = "" if fence else mark[1]
         heading = None if fence or mark else _HEADING.match(line)
-        if heading is None or not heading[2]:
+        title = heading[2].rstrip(" \t").rstrip("#").rstrip(" \t") if heading else ""
+        if heading is None or not title:
             section.lines.append(line)
             continue
         yield section
         depth = len(heading[1])
-        section = _Section((*section.path[: depth - 1], heading[2]))
+        section = _Section((*section.path[: depth - 1], title))
     yield section
 
 
