@@ -77,3 +77,13 @@ def test_only_white_space_is_lost_between_sentences(text):
 @pytest.mark.parametrize("text", ["x" * 1_000_000, ". " * 300_000, "a. " * 200_000, "\u3002" * 500_000, "(" * 500_000])
 def test_a_megabyte_of_anything_is_split(text):
     assert all(len(sentence) <= sentences.MOST_CHARACTERS for sentence in sentences.split(text))
+
+
+@pytest.mark.parametrize(
+    ("begins", "sign", "count"),
+    [("", ".", 200_000), ("", "!", 200_000), ("! ", "! ", 50_000), ("a", "a", 200_000), ("e.g. ", "e.g. b ", 20_000)],
+)
+def test_a_line_of_nothing_much_is_split_in_one_go(begins, sign, count):
+    """A pattern that tries again from every place would not come back."""
+    text = f"{begins}{sign * count}x. Then it ends."
+    assert "".join(sentences.split(text)).replace(" ", "") == text.replace(" ", "")

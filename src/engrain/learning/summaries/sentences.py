@@ -30,10 +30,12 @@ _ITEM = re.compile(
 _CLOSING = "\"'\u201d\u2019\u00bb)\\]}\u300d\u300f\uff09\u3011*_"
 # Arabic, Hebrew-like, Indic, Armenian, Ethiopic, Khmer and Burmese full stops are followed by a space where people
 # write one; those of Chinese and Japanese by nothing.
+_STOPS = r"[.!?\u2026\u061f\u06d4\u0964\u0965\u0589\u1362\u17d4\u104b]"
 _END = re.compile(
-    rf"(?P<spaced>[.!?\u2026\u061f\u06d4\u0964\u0965\u0589\u1362\u17d4\u104b]+(?:\s\.+)*[{_CLOSING}]*)(?=\s)"
+    rf"(?P<spaced>(?<!{_STOPS}){_STOPS}++(?:\s\.++)*[{_CLOSING}]*+)(?=\s)"
     rf"|(?P<close>[\u3002\uff01\uff1f\uff0e]+[{_CLOSING}]*)"
 )
+_LONGEST_WORD = 64  # of the last words of sentences that are looked up
 _LAST_WORD = re.compile(r"[\w.'\u2019&-]*$")
 _NEXT = re.compile(r"\s+[\"'\u201c\u2018\u00ab(\[*_]*(\S)")
 
@@ -49,12 +51,14 @@ def split(text: str) -> list[str]:
 def _of_line(line: str) -> Iterator[str]:
     item = _ITEM.match(line)
     rest = line[item.end() :] if item else line
-    start = 0
+    start = read = 0
+    has_word = False
     for end in _END.finditer(rest):
-        sentence = rest[start : end.end()].strip()
-        if any(map(str.isalnum, sentence)) and (end["close"] or _ends(rest, start, end)):
-            yield sentence
-            start = end.end()
+        has_word = has_word or any(map(str.isalnum, rest[read : end.end()]))
+        read = end.end()
+        if has_word and (end["close"] or _ends(rest, start, end)):
+            yield rest[start:read].strip()
+            start, has_word = read, False
     if sentence := rest[start:].strip():
         yield sentence
 
@@ -70,7 +74,7 @@ def _ends(line: str, start: int, end: re.Match[str]) -> bool:
         return False
     if mark.rstrip(_CLOSING) != ".":
         return True
-    before = _LAST_WORD.search(line, start, end.start())
+    before = _LAST_WORD.search(line, max(start, end.start() - _LONGEST_WORD), end.start())
     word = before[0].lower() if before else ""
     if word in _TITLES or (len(word) == 1 and word.isalpha() and word != "i" and following[1].isupper()):
         return False
