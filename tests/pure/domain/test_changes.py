@@ -200,3 +200,18 @@ def test_a_question_about_the_past(query):
 def test_what_stands_beside_a_denial_is_so_no_more(content, denied):
     assert find_denied(content) >= denied
     assert describe_statement(content, role="user", asking=0.0).denies == bool(denied)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("What was the code again?", True),
+        ("Where were the keys, and what was the code again ?!", True),
+        ("What was the code? Say it again please", False),
+        ("What was it?\nSay it again", False),
+        ("was " * 60_000 + "x", False),
+        ("was " * 60_000 + "again", True),
+    ],
+)
+def test_what_was_it_again_asks_how_things_are(query, expected):
+    assert asks_for_present(query) is expected

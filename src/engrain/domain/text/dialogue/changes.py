@@ -124,7 +124,8 @@ _PAST = lazy_pattern(
 )
 _ASKS_FOR_IDEAS = lazy_pattern(r"\b(?:suggest\w*|recommend\w*|tips?|advice|ideas?)\b", re.IGNORECASE)
 _EVENT = lazy_pattern(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
-_ASKED_AGAIN = lazy_pattern(r"\b(?:was|were)\b(?=.*\bagain\W*$)", re.IGNORECASE)
+_ENDS_WITH_AGAIN = lazy_pattern(r"\bagain\W*$", re.IGNORECASE)
+_WAS = lazy_pattern(r"\b(?:was|were)\b", re.IGNORECASE)
 _NAME = lazy_pattern(
     r"(?:(?<=\bMr\.\s)|(?<=\bMs\.\s)|(?<=\bDr\.\s)|(?<=\bMrs\.\s)|(?<![.!?:]\s)(?<!^)\b)[A-Z]\w+|\b\w*\d\w*"
 )
@@ -235,7 +236,11 @@ def asks_for_present(query: str) -> bool:
 
     Nor does it ask for ideas, whose answer is of everything that was said.
     """
-    return _PAST.search(_ASKED_AGAIN.sub("is", query)) is None and _ASKS_FOR_IDEAS.search(query) is None
+    again = _ENDS_WITH_AGAIN.search(query)
+    if again is not None:
+        line = query.rfind("\n", 0, again.start()) + 1
+        query = f"{query[:line]}{_WAS.sub('is', query[line : again.start()])}{again[0]}"
+    return _PAST.search(query) is None and _ASKS_FOR_IDEAS.search(query) is None
 
 
 @lru_cache(maxsize=1_024)
