@@ -4,6 +4,7 @@ import pytest
 
 from engrain.domain.text.secrets import apply_policy
 from engrain.portability.assistants.projects import tag_of
+from engrain.portability.assistants.transcripts import parse_entry
 from engrain.portability.assistants.turns import MOST_CHARACTERS, shorten
 
 LINES = [f"MIIEow{number:02d}Q7x9Kp2mVz4Rt6Yw8Nb1Lc3Df5Gh0Js" + "A" * 20 for number in range(25)]
@@ -50,3 +51,19 @@ def test_the_tag_of_a_project_has_no_part_of_its_password(tmp_path, origin, tag)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {origin}\n', encoding="utf-8")
     assert tag_of(tmp_path) == tag
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Push<system-reminder>Be brief</system-reminder> it<system-reminder>now</system-reminder>", "Push it"),
+        ("<system-reminder>a<system-reminder>b</system-reminder>Push", "Push"),
+        ("Push<system-reminder>it", "Push<system-reminder>it"),
+        ("Push" + "<system-reminder>" * 60_000, "Push<system-reminder>"),
+    ],
+)
+def test_reminders_of_the_program_are_left_out_of_a_turn_in_one_go(said, kept):
+    found = parse_entry({"type": "user", "uuid": "1", "message": {"content": said}})
+    assert found is not None
+    assert found[1].text.startswith(kept)
+    assert len(found[1].text) == len(kept) or len(kept) < 30 < len(found[1].text)

@@ -22,7 +22,7 @@ _MOST_OPENING_LINES = 100
 _KINDS = ("user", "assistant", "queued_command")
 _TYPES = tuple(f'"type":{space}"{kind}"'.encode() for kind in _KINDS for space in ("", " "))
 _NO_TURN = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_REMINDER = "<system-reminder>", "</system-reminder>"
 # What the program writes in the user's name: commands and their output, interruptions, news of background work. Whole
 # tags and phrases, as somebody may begin a prompt with "<task-list>" or "Caveat:".
 _PROGRAM = re.compile(
@@ -107,7 +107,7 @@ def parse_entry(entry: object) -> tuple[str, Turn] | None:
         return None
     text = _text(message.get("content"))
     if role == "user":
-        text = _REMINDER.sub("", text).strip()
+        text = _drop_reminders(text).strip()
         text = "" if _PROGRAM.match(text) else text
     if not text:
         return None
@@ -116,6 +116,16 @@ def parse_entry(entry: object) -> tuple[str, Turn] | None:
     key = make_key("claude-code", id_) if isinstance(id_, str) else make_key("claude-code", at, role, text)
     turn = Turn(role="user" if role == "user" else "assistant", text=shorten(text), key=key, at=at)
     return str(message.get("id")), turn
+
+
+def _drop_reminders(text: str) -> str:
+    """Return a text without what the program reminds the model of; one that does not end stays."""
+    begin, end = _REMINDER
+    kept, start = [], 0
+    while (at := text.find(begin, start)) >= 0 and (after := text.find(end, at)) >= 0:
+        kept.append(text[start:at])
+        start = after + len(end)
+    return "".join([*kept, text[start:]])
 
 
 def _queued_prompt(attachment: Any) -> dict[str, Any] | None:
