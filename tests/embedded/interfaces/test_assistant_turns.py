@@ -53,6 +53,16 @@ def test_the_tag_of_a_project_has_no_part_of_its_password(tmp_path, origin, tag)
     assert tag_of(tmp_path) == tag
 
 
+@pytest.mark.parametrize("before", ["\n" * 200_000, " \n" * 100_000, '[remote "origin"]\n' * 20_000])
+@pytest.mark.parametrize(
+    "address", ["https://github.com/ana/blog.git", "https://github.com/ana/" + "/" * 200_000 + "x"]
+)
+def test_no_settings_of_a_hostile_repository_hold_up_its_tag(tmp_path, before, address):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text(f'{before}[remote "origin"]\n{before}\turl = {address}\n')
+    assert tag_of(tmp_path).startswith("project:github.com/ana")
+
+
 @pytest.mark.parametrize(
     ("said", "kept"),
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engrain.domain.memories.fact_keys import PROJECT_PREFIX
 
-_REMOTE = re.compile(r'^\s*\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
+_REMOTE = re.compile(r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url\s*=\s*(\S{1,2000})', re.MULTILINE)
 _ADDRESS = re.compile(
     r"^(?:[a-z+]+://(?:[^/]*@)?|(?:[^@/]*@)?)([^:/]+)(?::\d+(?=/))?[:/]+(.+?)(?:\.git)?/*$", re.IGNORECASE
 )
