@@ -101,7 +101,7 @@ def copy(source: SqlStore, target: SqlStore, *, progress: Progress | None = None
     indexing, comparing) and the number of rows done so far.
 
     Raises:
-        InvalidInput: the target holds other memories, or a copy of another source; nothing was written.
+        InvalidInput: the target is not empty, or holds a copy of another source; nothing was written.
     """
     progress = progress or (lambda _step, _rows: None)
     added = source.extract(Extent(), partial(_copy_rows, target=target, progress=progress))
@@ -117,7 +117,8 @@ def _copy_rows(source: SqlExtraction, *, target: SqlStore, progress: Progress) -
     fingerprint = _fingerprint(source)
     if _BEGUN not in marks and occupied is not None:
         raise InvalidInput(
-            f"the target holds other memories already ({occupied}), so nothing was copied: choose a new one"
+            f"the target is not empty ({occupied} has rows), so nothing was copied: choose a new one, which no engrain "
+            "has used yet"
         )
     if _BEGUN in marks and not _is_same(json.loads(marks[_BEGUN]), fingerprint):
         raise InvalidInput("the target holds a copy of another memory, so nothing was copied: choose a new one")
