@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.folders import use_disk
+
+use_disk()  # what uv installs are links to its cache
+
 TYPESCRIPT = Path(__file__).with_name("typescript")
 
 

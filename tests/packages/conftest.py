@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.folders import use_disk
 from tests.support.installs import install
+
+use_disk()  # what uv installs are links to its cache
 
 ROOT = Path(__file__).parents[2]
 CONSTRAINTS = ROOT / "constraints.txt"

@@ -25,3 +25,10 @@ def use_memory():
     if folder is not None and "TMPDIR" not in os.environ:
         os.environ["TMPDIR"] = str(folder)
         tempfile.tempdir = None  # found anew
+
+
+def use_disk():
+    """Let temporary files be where the system has them again, beside what they are links to."""
+    if os.environ.get("TMPDIR") == str(_IN_MEMORY):
+        del os.environ["TMPDIR"]
+        tempfile.tempdir = None
