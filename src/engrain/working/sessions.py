@@ -129,6 +129,7 @@ class WorkingMemory:
         self._most = most
         self._most_bytes = most_bytes
         self._lock = threading.RLock()
+        self._changing: WorkingSession | None = None  # between two states of the cache
         self._sessions = _SessionCache(most, most_bytes, ttl_s, clock, tenant_share=tenant_share)
 
     def __len__(self) -> int:
@@ -152,6 +153,7 @@ class WorkingMemory:
         """
         key = _key(caller)
         with self._lock:
+            self._rescue()
             session = self._sessions.get(key) or WorkingSession(caller)
             added = 0 if count_added is None else count_added(session)
             size = session.estimated_bytes + added
@@ -160,12 +162,14 @@ class WorkingMemory:
                     f"the session would take {size:,} bytes of working memory, which has {self._most_bytes:,} "
                     "(working.most_bytes): store less, or flush its messages first"
                 )
+            self._changing = session
             self._sessions.pop(key, None)
             work(session)
             if session.estimated_bytes > self._most_bytes:
                 self._sessions.evicted.append(session)  # larger than all may be together
-                return session.stats()
-            self._sessions.put(key, session)
+            else:
+                self._sessions.put(key, session)
+            self._changing = None
             while len(self._sessions) > self._most:
                 self._sessions.popitem()
             return session.stats()
@@ -213,9 +217,16 @@ class WorkingMemory:
         """Drop a caller's session with its messages."""
         self._drop(lambda other: _key(other) == _key(caller))
 
+    def _rescue(self) -> None:
+        """Hand over the session that Ctrl-C left between two states of the cache, as one that made room."""
+        session, self._changing = self._changing, None
+        if session is not None and not any(session is known for known in self._sessions.list_all()):
+            self._sessions.evicted.append(session)
+
     def take_evicted(self) -> list[WorkingSession]:
         """The sessions that made room or grew too old since the last call."""
         with self._lock:
+            self._rescue()
             self._sessions.expire()
             evicted, self._sessions.evicted = self._sessions.evicted, []
             return evicted
@@ -223,6 +234,7 @@ class WorkingMemory:
     def take_all(self) -> list[WorkingSession]:
         """Every session; none is here any longer."""
         with self._lock:
+            self._rescue()
             sessions = self._sessions.list_all()
             self._sessions.clear()
             self._sessions.evicted = []

@@ -1,8 +1,12 @@
 """The bounds of working memory, by a clock that the test moves."""
 
+import sys
+from itertools import count
+
 import pytest
 
 from engrain.domain.records import Caller
+from engrain.working import sessions
 from engrain.working.sessions import WorkingMemory, select_oldest
 from tests.support.sample_records import episode
 
@@ -93,3 +97,29 @@ def test_what_waits_to_be_stored_is_discarded_and_found_like_what_is_at_hand(gon
     memory, _ = filled()
     memory.clear(ana)
     assert left(memory) == []
+
+
+def test_ctrl_c_while_a_session_changes_loses_no_message():
+    """At the start and the end of each of our own calls, one after another."""
+
+    def interrupt(frame, event, _):
+        nonlocal left
+        left -= frame.f_code.co_filename == sessions.__file__ and event in {"call", "return", "c_return"}
+        if left < 0:
+            raise KeyboardInterrupt
+
+    for after in count():
+        memory, left = WorkingMemory(), after
+        said(memory, "One.")
+        sys.setprofile(interrupt)
+        try:
+            said(memory, "Two.")
+        except KeyboardInterrupt:
+            left = None
+        finally:
+            sys.setprofile(None)
+        kept = [message.content for session in memory.take_all() for message in session.messages]
+        assert kept in (["One."], ["One.", "Two."]), after
+        if left is not None:
+            break
+    assert after > 20
