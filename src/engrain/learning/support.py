@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 Unsupported = Literal["unsupported_name", "unsupported_number", "unsupported_date"]
 
+# Each begins where no sign of its own stands before it: tried again from each place of a word, it would take minutes.
 _ADDRESS = re.compile(
-    r"[^\s<>()\[\]\"']+@[^\s<>()\[\]\"']+|\b(?:https?://|www\.)[^\s<>()\[\]\"']+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b"
+    r"(?<![^\s<>()\[\]\"'])[^\s<>()\[\]\"']+@[^\s<>()\[\]\"']+|\b(?:https?://|www\.)[^\s<>()\[\]\"']+"
+    r"|\b(?<!\w)(?<!\w[.-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b"
 )
-_NUMBER = re.compile(r"[^\W_]*\d(?:[^\W_]|[.,:'/](?=\d))*")
+_NUMBER = re.compile(r"(?<![^\W_])[^\W_]*\d(?:[^\W_]|[.,:'/](?=\d))*")
 _CLOCK = re.compile(r"\b([01]?\d|2[0-3])(?:[:.h]([0-5]\d))?\s*(?:([ap])\.?m\b\.?|uhr\b|h\b)?", re.IGNORECASE)
 _VALUE = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
