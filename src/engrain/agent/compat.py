@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from engrain.agent.reads.lookups import find_memory
 from engrain.agent.reads.profiles import load_profile
@@ -14,18 +15,23 @@ from engrain.domain import checks
 from engrain.domain.memories.fact_keys import USER
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES, Fact
+from engrain.domain.requests import Request
 from engrain.domain.text.analysis import words
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.retrieval.speakers import list_named
+from engrain.storage.search.recency import load_newest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.agent.agent import Agent
+    from engrain.domain.filters import Filter
     from engrain.domain.memories.routing import Routing
     from engrain.domain.ports import TokenCounter
     from engrain.domain.records import Episode, MemoryRecord
     from engrain.storage.transaction import Transaction
+
+_PAGE: Final = 1_000
 
 
 def is_of_kind(agent: Agent, id_: str, kind: str) -> bool:
@@ -81,6 +87,19 @@ def facts_about_user(agent: Agent) -> tuple[list[Fact], list[Fact]]:
             is_own = is_about_speaker(fact.content) or list_named(fact.content, names)
             (about if is_own else others).append(fact)
     return about, others
+
+
+def list_all(agent: Agent, narrowed: Filter) -> list[MemoryRecord]:
+    """List every memory that an agent sees and a filter lets through, newest first; not counted as references."""
+    parts, caller = enter(agent)
+    found: list[MemoryRecord] = []
+    while True:
+        request = Request(caller=caller, filter=narrowed, now=parts.clock())
+        page = parts.store.read(caller, load_newest, request, _PAGE)
+        found += page
+        if len(page) < _PAGE:
+            return found
+        narrowed = replace(narrowed, after=(page[-1].happened_at, page[-1].id))
 
 
 def texts_that_name(agent: Agent, name: str, limit: int) -> list[Fact]:

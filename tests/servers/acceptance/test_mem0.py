@@ -196,13 +196,13 @@ class TestLists:
         assert pages[0]["previous"] is None
 
     def test_more_than_one_search_may_return_are_listed_and_deleted(self, client, served):
-        """Turns of one moment, too, and with others' memories that everybody sees between them."""
+        """Turns of one moment, and with others' memories that everybody sees between them."""
         with Memory.open(served.path, settings={"embedding": {"model": "none"}}) as memory:
             alice = memory.agent("mem0", user="alice")
-            for number in range(53):
-                alice.observe(f"turn {number}", event_time=f"2026-01-{1 + number // 15:02}")
+            for number in range(1_003):
+                alice.observe(f"turn {number}", event_time="2026-01-01")
             memory.agent("other").remember("seen by all", subject="everybody", predicate="sees")
-        assert client.get_all(filters={"user_id": "alice"}, page_size=1)["count"] == 53
+        assert client.get_all(filters={"user_id": "alice"}, page_size=1)["count"] == 1_003
         client.delete_all(user_id="alice")
         assert client.get_all(filters={"user_id": "alice"})["count"] == 0
 

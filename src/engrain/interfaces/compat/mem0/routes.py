@@ -8,7 +8,6 @@ stored as an episode, verbatim.
 import json
 import uuid
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -17,8 +16,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from engrain.agent.compat import list_all
 from engrain.domain import checks
-from engrain.domain.records import KINDS, Episode, Kind, MemoryRecord
+from engrain.domain.filters import Filter
+from engrain.domain.records import Episode
 from engrain.errors import EngrainError, InvalidInput, NotFound
 from engrain.interfaces.compat.mem0 import conversion, filters
 from engrain.interfaces.compat.mem0.filters import Json, Owner, Selection
@@ -37,7 +38,6 @@ SEARCH = ("query", "filters", "top_k", "limit", "threshold", "rerank", "fields",
 LIST = ("filters", "start_date", "end_date", "page", "page_size")
 UPDATE = ("text", "metadata", "timestamp", "expiration_date")
 _PAGE = 100
-_JUST_AFTER = timedelta(microseconds=1)
 
 DONE = "SUCCEEDED"  # the state of an add when it is answered
 Posted = Annotated[dict[str, Any], Body()]
@@ -322,7 +322,7 @@ def delete_user(identity: Identified, kind: str, name: str) -> Json:
     where = filters.select_owner({f"{checks.choice(kind, filters.OWNERS, name='entity type')}_id": name})
     check_owner(identity, where.owner)
     agent = _agent(identity, where)
-    while own := _own(identity, agent, where.owner):
+    while own := _own(agent, where.owner):
         agent.erase(own)
     register = _register_of(identity, where.owner.user)
     if register.recall(where.owner.key) is not None:
@@ -362,26 +362,13 @@ def _most(identity: RequestIdentity) -> int:
 
 def _all(identity: RequestIdentity, where: Selection) -> list[Episode]:
     """Return the memories of an owner, newest first."""
-    records = _list_all(_agent(identity, where), ("episode",), most=_most(identity), **_narrowing(where))
+    records = list_all(_agent(identity, where), Filter(kinds=("episode",), **_narrowing(where)))
     return [record for record in records if isinstance(record, Episode) and where.matches(record)]
 
 
-def _own(identity: RequestIdentity, agent: "Agent", owner: Owner) -> list[str]:
+def _own(agent: "Agent", owner: Owner) -> list[str]:
     """Return the ids of all memories of an owner, of any kind, live or not."""
-    records = _list_all(agent, KINDS, most=_most(identity), include_inactive=True)
-    return [record.id for record in records if record.scope == owner.scope]
-
-
-def _list_all(agent: "Agent", kinds: Sequence[Kind], *, most: int, **narrowing: Any) -> "list[MemoryRecord]":
-    """Return everything an agent sees of some kinds, newest first, by as many searches as that takes."""
-    records: dict[str, MemoryRecord] = {}
-    while True:
-        answer = agent.recall("", preset="recency", limit=most, kinds=kinds, **narrowing)
-        fresh = [hit.memory for hit in answer if hit.memory.id not in records]
-        records |= {record.id: record for record in fresh}
-        if not fresh:
-            return list(records.values())
-        narrowing["until"] = fresh[-1].happened_at + _JUST_AFTER
+    return [record.id for record in list_all(agent, Filter(include_inactive=True)) if record.scope == owner.scope]
 
 
 def _update(identity: RequestIdentity, memory_id: str, changes: Json, *, ends: Any = ...) -> Json:
