@@ -352,7 +352,7 @@ def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str
     for stored in put_with_mentions(work, [replace(new, supersedes_id=id_) if is_named else new], mentioned):
         if isinstance(stored, Fact):
             if keeps_time:
-                updates.connect(work, stored, old, arrivals.superseding(work, stored, old))
+                updates.connect_superseded(work, stored, old)
             elif is_elsewhere:
                 arrivals.supersede_from(work, doc, old, stored)
             return stored

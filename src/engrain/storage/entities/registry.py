@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain import events
 from engrain.domain.entities import merges
 from engrain.domain.entities.registry import EntityMerge, merged_into, new_names
-from engrain.domain.records import Entity, Fact, Link, format_time
+from engrain.domain.records import Entity, Fact, format_time
 from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
@@ -223,7 +223,9 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
             [conflict.loser.id, conflict.winner.id, linked[conflict.loser.id]]
         )
     for overlap in merges.find_overlaps([fact for _, fact in facts.values() if fact.id not in linked], act.at):
-        scopes[overlap.fact.scope]["periods_ended"].append(updates.end_period(work, facts[overlap.fact.id][0], overlap))
+        fact = overlap.fact
+        ended = updates.end_period(work, facts[fact.id][0], fact, overlap.follower)
+        scopes[fact.scope]["periods_ended"].append(ended)
     for memory_id, scope, created_at in mentions:
         report = scopes[scope]
         if memory_id in lent:
@@ -329,8 +331,7 @@ def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
     valid_to = None if loser.valid_to is None else work.dialect.time(loser.valid_to)
     updates.update_row(work, "supersede_fact", loser, valid_to=valid_to)
     work.index.take_out(work, loser.tenant_id, [doc], at=act.at)
-    link = Link(source_id=winner.id, target_id=loser.id, relation="supersedes", created_at=act.at)
-    is_linked = updates.connect(work, winner, loser, link)
+    is_linked = updates.connect_superseded(work, winner, loser)
     work.record(events.fact_superseded(act, merges.supersede(loser, act.at), winner, work.ids, was_open=False))
     return is_linked
 

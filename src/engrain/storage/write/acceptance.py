@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain.memories.trust import TRUST
-from engrain.domain.records import Fact, Link
+from engrain.domain.records import Fact
 from engrain.storage import selection
 from engrain.storage.write import arrivals, batches, changes, periods, updates
 
@@ -38,8 +38,7 @@ def accept(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     work.run("fill_slot", tenant_id=accepted.tenant_id, id=id_, value=value, older=fitted.supersedes_id)
     periods.end_before(work, fitted, before)
     for _, holder in holders:
-        link = Link(source_id=id_, target_id=holder.id, relation="supersedes", created_at=work.act.at)
-        updates.connect(work, accepted, holder, link)
+        updates.connect_superseded(work, accepted, holder)
     [(doc, stored)] = [(doc, fact) for doc, fact in selection.load_visible(work, [id_]) if isinstance(fact, Fact)]
     updates.change_end(work, doc, stored, fitted.valid_to, by=fitted)
     return fitted

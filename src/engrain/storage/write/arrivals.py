@@ -180,12 +180,7 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
 def supersede_from(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:
     """Supersede an active fact that is locked by a stored one from another slot, with a link."""
     updates.close(work, doc, old, new)
-    updates.connect(work, new, old, superseding(work, new, old))
-
-
-def superseding(work: UnitOfWork, new: Fact, old: Fact) -> Link:
-    """Return the link from a fact to one that it supersedes."""
-    return Link(source_id=new.id, target_id=old.id, relation="supersedes", created_at=work.act.at)
+    updates.connect_superseded(work, new, old)
 
 
 def lock_slot(work: UnitOfWork, fact: Fact) -> Fact | None:
@@ -282,7 +277,7 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
                 updates.close(work, doc, old, memory)
             inserted = _insert(work, memory)
             for _, old in holders:
-                updates.connect(work, memory, old, superseding(work, memory, old))
+                updates.connect_superseded(work, memory, old)
             periods.end_before(work, memory, before)
             return inserted, memory
         case Rule():

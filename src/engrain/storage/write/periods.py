@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import Fact, Link, format_time
+from engrain.domain.records import Fact, format_time
 from engrain.storage import selection
 from engrain.storage.entities.subjects import find_slot
 from engrain.storage.write import updates
@@ -65,14 +65,16 @@ def find_reopened(
     found = []
     for doc, fact in left:
         if fact.valid_to == going.valid_from:
-            end = _refit(work, replace(fact, valid_to=_load_own_end(work, fact, by=going)), left)
+            own, others = _load_own_end(work, fact, by=going), [row for row in left if row[1].id != fact.id]
+            end = fit_period(replace(fact, valid_to=own), others, work.act.at)[0].valid_to
             found += [(doc, fact, end)] if end != fact.valid_to else []
     return found
 
 
 def fit_again(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]]]:
     """Fit a fact that is active again into its slot: return it with its end, and those that end where it begins."""
-    return fit_period(fact, _find_others(work, fact), work.act.at)
+    slot = find_slot_facts(work, fact, lock=work.dialect.lock)
+    return fit_period(fact, [row for row in slot if row[1].id != fact.id], work.act.at)
 
 
 def fit_among(work: UnitOfWork, doc: int, fact: Fact, others: list[tuple[int, Fact]]) -> None:
@@ -87,9 +89,7 @@ def fit_among(work: UnitOfWork, doc: int, fact: Fact, others: list[tuple[int, Fa
 def end_before(work: UnitOfWork, follower: Fact, before: Iterable[tuple[int, Fact]]) -> None:
     """End the periods of facts where another begins, each with a link from it."""
     for doc, fact in before:
-        updates.change_end(work, doc, fact, follower.happened_at, by=follower)
-        link = Link(source_id=follower.id, target_id=fact.id, relation="supersedes", created_at=work.act.at)
-        updates.connect(work, follower, fact, link)
+        updates.end_period(work, doc, fact, follower)
 
 
 def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: Mapping[str, tuple[int, Fact]]) -> None:
@@ -102,16 +102,7 @@ def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: M
         (doc, fact), (_, follower) = facts[id_], facts[follower_id]
         if fact.validity == follower.validity == "active" and format_time(fact.valid_to) == after:
             own = replace(fact, valid_to=None if before is None else datetime.fromisoformat(before))
-            updates.change_end(work, doc, fact, _refit(work, own, _find_others(work, fact)), by=follower)
-
-
-def _refit(work: UnitOfWork, fact: Fact, others: list[tuple[int, Fact]]) -> datetime | None:
-    return fit_period(fact, [row for row in others if row[1].id != fact.id], work.act.at)[0].valid_to
-
-
-def _find_others(work: UnitOfWork, fact: Fact) -> list[tuple[int, Fact]]:
-    slot = find_slot_facts(work, fact, lock=work.dialect.lock)
-    return [row for row in slot if row[1].id != fact.id]
+            updates.change_end(work, doc, fact, fit_again(work, own)[0].valid_to, by=follower)
 
 
 def _load_own_end(work: UnitOfWork, fact: Fact, *, by: Fact) -> datetime | None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from engrain.domain.entities.merges import Overlap
     from engrain.domain.records import Caller
     from engrain.storage.unit_of_work import UnitOfWork
 
@@ -94,6 +93,12 @@ def add_link(work: UnitOfWork, source: MemoryRecord, target: MemoryRecord, link:
     return is_new
 
 
+def connect_superseded(work: UnitOfWork, new: Fact, old: Fact) -> bool:
+    """Add the edge from a fact to one that it supersedes, without an event; False where it is there already."""
+    link = Link(source_id=new.id, target_id=old.id, relation="supersedes", created_at=work.act.at)
+    return connect(work, new, old, link)
+
+
 def set_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None) -> None:
     """Set the end of the period of an active fact, or none, without an event."""
     bound = None if end is None else work.dialect.time(end)
@@ -108,12 +113,10 @@ def change_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None, *, 
         work.record(events.fact_period_changed(work.act, fact, work.ids, end=end, by=by))
 
 
-def end_period(work: UnitOfWork, doc: int, overlap: Overlap) -> list[Any]:
+def end_period(work: UnitOfWork, doc: int, fact: Fact, follower: Fact) -> list[Any]:
     """End the period of a fact where its follower begins, and link the two; returns what `restore_periods` reads."""
-    fact, follower = overlap.fact, overlap.follower
     change_end(work, doc, fact, follower.happened_at, by=follower)
-    link = Link(source_id=follower.id, target_id=fact.id, relation="supersedes", created_at=work.act.at)
-    is_linked = connect(work, follower, fact, link)
+    is_linked = connect_superseded(work, follower, fact)
     return [fact.id, follower.id, is_linked, format_time(fact.valid_to), format_time(follower.happened_at)]
 
 
