@@ -11,7 +11,7 @@ from engrain.domain.memories.statement_times import read_said_at
 from engrain.domain.memories.trust import TrustLevel, role_trust
 from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repeats, Rule
 from engrain.domain.text.names import is_sentence_about
-from engrain.domain.text.prompt_safety import neutralize
+from engrain.domain.text.prompt_safety import flatten
 from engrain.domain.text.repetition import repeat_key
 
 if TYPE_CHECKING:
@@ -200,11 +200,6 @@ def break_tie(memory: MemoryRecord) -> tuple[timedelta, str]:
 def source_of(memory: MemoryRecord) -> str | None:
     """The id of the episode that a memory was learned from; None of an episode itself."""
     return None if isinstance(memory, Episode) else memory.source_episode_id
-
-
-def flatten(text: str) -> str:
-    """The text on one line, its markup defused: it passes for no heading, no other memory, no tag and no template."""
-    return " ".join(neutralize(text).split())
 
 
 def _values(hits: Sequence[Hit], recipe: Recipe) -> dict[str, float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from engrain.context.entries import flatten
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.bisection import find_largest
 from engrain.domain.text.patterns import lazy_pattern
+from engrain.domain.text.prompt_safety import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -48,3 +48,8 @@ def neutralize(text: str) -> str:
     if "[" in text:
         text = _BRACKETED.sub(r"(\1)", _IMAGE.sub("", text))
     return _TAG.sub("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", text)
+
+
+def flatten(text: str) -> str:
+    """The text on one line, its markup defused: it passes for no heading, no other memory, no tag and no template."""
+    return " ".join(neutralize(text).split())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.context.block import mark_as_data
 from engrain.domain.memories.fact_keys import PROJECT_PREFIX, USER, subject_key
-from engrain.domain.text.prompt_safety import neutralize
+from engrain.domain.text.prompt_safety import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,8 +71,7 @@ def _name_project(memory: Mapping[str, Any], project: str) -> str:
         return _OWN
     if not tags or subject_key(memory.get("subject") or "") == USER:
         return _OF_NONE
-    named = neutralize(", ".join(tag.removeprefix(PROJECT_PREFIX) for tag in tags))
-    return f"# Elsewhere: {' '.join(named.split())}"  # on one line: a tag passes for no other heading
+    return f"# Elsewhere: {flatten(', '.join(tag.removeprefix(PROJECT_PREFIX) for tag in tags))}"
 
 
 def _render(lines: Sequence[_Line]) -> str:

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from engrain.agent.agent import Agent
 from engrain.agent.compat import correct_memory, facts_about_user, remember_statement, texts_that_name, token_counter
-from engrain.context.entries import flatten
 from engrain.context.excerpts import ELLIPSIS, clip
 from engrain.domain.memories.fact_keys import project_of
 from engrain.domain.records import Degraded, Episode, Fact, MemoryRecord, Repeats, Rule, format_time
+from engrain.domain.text.prompt_safety import flatten
 from engrain.errors import EngrainError, NotFound
 from engrain.interfaces.mcp.identity import Identity
 from engrain.interfaces.mcp.results import reason_texts

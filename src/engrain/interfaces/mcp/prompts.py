@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from engrain.context.block import mark_as_data
-from engrain.context.entries import flatten
 from engrain.domain.records import Fact
+from engrain.domain.text.prompt_safety import flatten
 from engrain.errors import NotFound
 from engrain.interfaces.mcp.identity import Identity
 
