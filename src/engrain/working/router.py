@@ -77,11 +77,11 @@ _SCRATCH = re.compile(r"(?:thinking|scratch|scratchpad|plan|todo): ", re.IGNOREC
 
 _MONTH: Final = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _POLITE: Final = (
-    r"(?:(?:and|so|ok|okay|now|please|kindly|never mind|(?:can|could|would|will) you|you can|i want you to|und|bitte|y"
-    r"|por favor|et|s'il te plaît|e|per favore)[, ]+)*"
+    r"(?:(?:and|so|ok|okay|now|please|pl[sz]|kindly|never mind|(?:can|could|would|will) you|you can|i want you to|und"
+    r"|bitte|y|por favor|et|s'il te plaît|e|per favore)[, ]+)*"
 )
 _FROM_MEMORY = re.compile(
-    r"\s+from (?:your |the )?memory\b|[,\s]*\b(?:please|bitte|por favor|s'il te plaît|per favore)$|\bany ?more$",
+    r"\s+from (?:your |the )?memory\b|[,\s]*\b(?:please|pl[sz]|bitte|por favor|s'il te plaît|per favore)$|\bany ?more$",
     re.IGNORECASE,
 )
 _NO_TOPIC = re.compile(r"(?: to)? ?(?:you|me)\b.*|to .*", re.IGNORECASE)

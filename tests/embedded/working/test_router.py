@@ -36,6 +36,7 @@ TABLE = [
     ("forget that", "forget", {"topic": "", "speaker_alone": True}),
     ("Forget what I just said, please.", "forget", {"topic": ""}),
     ("please forget what I said about Lisbon", "forget", {"topic": "Lisbon", "speaker_alone": True}),
+    ("pls forget what i said about lisbon plz", "forget", {"topic": "lisbon", "speaker_alone": True}),
     ("Forget everything about the alarm.", "forget", {"topic": "the alarm", "speaker_alone": False}),
     ("could you forget my phone number?", "forget", {"topic": "my phone number"}),
     ("delete my address from your memory", "forget", {"topic": "my address"}),

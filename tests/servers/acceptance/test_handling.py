@@ -90,6 +90,14 @@ def test_a_host_sets_what_becomes_of_a_request_to_forget(told, opened, policy, r
     assert (handled.kept is not None) == (policy == "leave")
 
 
+def test_a_topic_of_words_that_search_leaves_out_is_what_has_them_all(told):
+    agent, _ = told
+    will = agent.observe("I've changed my will, the house goes to Judith.", speaker="Carla")
+    agent.observe("My train will be late.", speaker="Carla")
+    proposed = agent.handle("Please forget what I told you about my will.").suggestion
+    assert ids(proposed.memories) == {will.id}
+
+
 def test_a_topic_that_nothing_is_known_of_proposes_nothing(told):
     agent, _ = told
     assert agent.handle("forget the zeppelin").suggestion.calls == ()

@@ -11,7 +11,7 @@ from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Request
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import is_question
 from engrain.retrieval.search import SearchQuery
 from engrain.storage.search.recency import load_newest
@@ -39,12 +39,11 @@ def find_topic(parts: Parts, caller: Caller, topic: str, *, speaker_alone: bool)
     everything = Filter(scopes=() if caller.user is None else (caller.own_scope, caller.shared_scope))
     question = SearchQuery(text=topic, preset=find_preset(parts, "keyword"), limit=_MOST)
     found = [hit.memory for hit in search(parts, caller, question, everything) if caller.may_change(hit.memory.scope)]
-    wanted = set(terms(topic))
-    covers = {memory.id: len(wanted & _terms(memory)) / len(wanted) for memory in found} if wanted else {}
     stating = [memory for memory in found if _states(memory, speaker_alone=speaker_alone)]
-    best = max((covers[memory.id] for memory in stating), default=0.0)
+    covers = [_cover(topic, memory) for memory in stating]
+    best = max(covers, default=0.0)
     if best >= _LEAST_COVER:
-        chosen = [memory for memory in stating if covers[memory.id] == best]
+        chosen = [memory for memory, cover in zip(stating, covers, strict=True) if cover == best]
     else:
         answer = search(parts, caller, SearchQuery(text=topic, preset=find_preset(parts, None), limit=1), everything)
         chosen = [hit.memory for hit in answer if answer.evidence in ("weak", "strong")]
@@ -73,9 +72,13 @@ def find_all_known(parts: Parts, caller: Caller) -> list[MemoryRecord]:
     return parts.store.read(caller, load_newest, own, _MOST_AT_ALL)
 
 
-def _terms(memory: MemoryRecord) -> set[str]:
-    about = f"{memory.subject} {memory.predicate} " if isinstance(memory, Fact) else ""
-    return set(terms(f"{about}{memory.content}"))
+def _cover(topic: str, memory: MemoryRecord) -> float:
+    """The share of a topic's terms that a memory has; of one that has none ("my will") whether it has those words."""
+    text = f"{memory.subject} {memory.predicate} {memory.content}" if isinstance(memory, Fact) else memory.content
+    wanted = set(terms(topic))
+    if wanted:
+        return len(wanted.intersection(terms(text))) / len(wanted)
+    return float(f" {' '.join(words(topic))} " in f" {' '.join(words(text))} ")
 
 
 def _states(memory: MemoryRecord, *, speaker_alone: bool) -> bool:
