@@ -42,9 +42,9 @@ _COUNTING = lazy_pattern(
     r"|hoeveel|\u0441\u043a\u043e\u043b\u044c\u043a\u043e)\b",
     re.IGNORECASE,
 )
-_ASKING = lazy_pattern(r"\b(?:what|which|who\w*|when|where|why|how)\b", re.IGNORECASE)
+_ASKING = lazy_pattern(r"\b(?:what|which|who\w*|when|where|why|how)s?\b", re.IGNORECASE)
 _ASKING_WHAT = lazy_pattern(
-    r"\b(?:what|which|when|where|why|how)\b", re.IGNORECASE
+    r"\b(?:what|which|when|where|why|how)s?\b", re.IGNORECASE
 )  # "Who swims?" is answered by "I swim."
 # The best statements that are compared, and those of them that a change puts right.
 _MOST_COMPARED, _MOST_CORRECTED = 12, 3

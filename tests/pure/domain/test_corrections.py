@@ -46,6 +46,14 @@ def test_one_that_says_from_what_it_changes_corrects_what_is_farthest():
     assert weighed("We've switched to uv.", older, "How do we manage dependencies?").weight == 0
 
 
+def test_a_number_in_words_is_the_same_in_digits():
+    """What says again what is corrected is no other number, and stands below the correction as well."""
+    query = "How many drops does she get?"
+    assert weighed("She gets three drops.", "She gets 2 drops.", query).weight > 0
+    assert weighed("She gets two drops.", "She gets 2 drops.", query).weight == 0
+    assert parsed("Two drops, noted.").terms & parsed("2 drops in the morning").terms == {"2", "drop"}
+
+
 WIFI, ASKED = 'The wifi for guests is "heron-29".', "What's the guest wifi?"
 
 

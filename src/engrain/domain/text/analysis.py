@@ -47,6 +47,8 @@ STOP_WORDS = frozenset(
     it its just me mine my myself no nor not of off on or our out over own she should shouldn so some such than
     that the their them then there these they this those to too up us very was wasn we were weren what when
     where which who whom whose why will with would wouldn you your yours
+    arent cant couldnt didnt doesnt dont hadnt hasnt havent im isnt ive shouldnt thats theres theyre wasnt werent whats
+    whens wheres whos wont wouldnt youre
     """.split()
 )
 _MODALS = frozenset(("might", "must", "ought", "shall"))

@@ -30,8 +30,9 @@ _CHANGES = KeyedPatterns(
     more anymore: (?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more | not\ (?:\S+\ ){1,3}?any\ ?more
     more: no\ more | more\ (?:days?|weeks?|time)
     did: not\ (?:\S+\ ){1,3}?as\ \w+\ did
-    from: from\ \w+\ on | from\ today
+    from: from\ \w+\ on | from\ (?:today|tomorrow|next)
     as: as\ of
+    later earlier: (?:is|are|be|starts?|begins?|comes?)\ (?:\S+\ )?(?:days?|weeks?|months?|hours?)\ (?:later|earlier)
     since: since\ (?:today|yesterday|this\ (?:morning|week|month)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)
     starting: starting\ (?:today|tomorrow|next|from)
     rather: rather\ than
@@ -44,7 +45,7 @@ _CHANGES = KeyedPatterns(
     not: ,\ not
     meant: i\ meant
     scratch: scratch\ that
-    changed: \w+['\u2019]ve\ changed | (?:has|have|was|were|been|i|we|they)\ changed
+    changed: \w+['\u2019]ve\ changed | (?:has|have|was|were|been|i|we|they)\ changed | ^changed
     changed plans: plans?\ (?:(?:have|has|had)\ )?changed
     change: change\ of\ plans?
     switched switching: switch(?:ed|ing)\ (?:\S+\ ){0,3}?(?:to|from)

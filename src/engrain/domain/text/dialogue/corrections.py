@@ -37,8 +37,15 @@ _TAKEN_BACK: Final = 20  # and to that of one that takes back what was said just
 _FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
 
 
+# A number said in words is the same in digits.
+_DIGITS: Final = {
+    terms(word)[0]: str(number)
+    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
+}
+
+
 def _fold(terms_: Iterable[str]) -> frozenset[str]:
-    return frozenset([term[:_FOLDED] if term.isalpha() else term for term in terms_])
+    return frozenset([_DIGITS.get(term) or (term[:_FOLDED] if term.isalpha() else term) for term in terms_])
 
 
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
@@ -97,7 +104,7 @@ class Statement:
     @classmethod
     def _parse(cls, text: str, kind: Kind | None, setting: frozenset[str]) -> Statement:
         states_change, denies, takes_back = describe_sentence(text)
-        values = frozenset[str]() if kind is None else find_values(kind, text)
+        values = frozenset[str]() if kind is None else frozenset(_DIGITS.get(x, x) for x in find_values(kind, text))
         joined = text.replace("-", "")  # "Wi-Fi" is one word, and "atlas-api" another than "atlas-web"
         names = find_names(joined)
         if kind in {"money", "number"}:

@@ -51,31 +51,31 @@ def _compile(*alternatives: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Patt
 
 _ASKED: Mapping[Kind, re.Pattern[str]] = {
     "time": _compile(
-        r"\bwhen\b(?! (?:i|we|you|he|she|it|they|the|my|our|somebody|someone)\b)",
+        r"\bwhen(?:['\u2019]?s)?\b(?! (?:i|we|you|he|she|it|they|the|my|our|somebody|someone)\b)",
         r"\b(?:what|which) (?:\w+ )?(?:times?|days?|dates?|weekday|month|year)\b",
         r"\bhow (?:often|late)\b",
         r"\bdeadline\b",
     ),
     "money": _compile(
         r"\bhow (?:much|expensive)\b.{,40}\b(?:cost|pay|paid|spend|spent|earn|charge|owe|money|budget|rent|fee)\b",
-        rf"\b(?:what|which)(?:['\u2019]s| is| are| was)? (?:\S+ ){{,3}}?{_SUM}\b",
+        rf"\b(?:what|which)(?:['\u2019]?s| is| are| was)? (?:\S+ ){{,3}}?{_SUM}\b",
         r"\bwhat (?:do|does|did|will|would) .{1,40} (?:cost|earn|charge|pay)\b",
     ),
     "number": _compile(
         r"\bhow (?:many|much|long|old|big|tall|far|large|heavy|high|fast|wide|deep)\b",
-        r"\b(?:what|which)(?:['\u2019]s| is| are)? (?:\S+ ){,3}?"
+        r"\b(?:what|which)(?:['\u2019]?s| is| are)? (?:\S+ ){,3}?"
         r"(?:number|age|weight|height|limit|port|pin|rate|temperature|speed)\b",
         r"\bwhat (?:do|does|did|will|would) .{1,40} weigh\b",
     ),
     "place": _compile(
-        r"\bwhere\b(?! (?:i|we|you|he|she|it|they)\b)",
-        r"\bwhat(?:['\u2019]s| is) (?:\S+ ){1,2}?address\b",
+        r"\bwhere(?:['\u2019]?s)?\b(?! (?:i|we|you|he|she|it|they)\b)",
+        r"\bwhat(?:['\u2019]?s| is) (?:\S+ ){1,2}?address\b",
     ),
-    "person": _compile(r"\bwho(?:se|m|['\u2019]s)?\b"),
+    "person": _compile(r"\bwho(?:se|m|['\u2019]?s)?\b"),
     "colour": _compile(r"\b(?:what|which) colou?rs?\b"),
     "work": _compile(
         rf"\bwhat (?:do|does|did) {_SOMEBODY} do(?: for (?:a living|work|money))?\W*$",
-        r"\bwhat(?:['\u2019]s| is| was) (?:\S+ ){1,3}?(?:job|profession|occupation|trade)\b",
+        r"\bwhat(?:['\u2019]?s| is| was) (?:\S+ ){1,3}?(?:job|profession|occupation|trade)\b",
     ),
 }
 _TIME = "|".join(
@@ -100,7 +100,7 @@ _WHERE = (
 _ARTICLE = "(?:the|an?|my|our|his|her|their)"
 _NAME = rf"(?!(?i:{_DAY}|{_MONTH})\b)[A-Z]\w+"
 _ASKED_NAME = lazy_pattern(
-    r"\W*(?:(?:[Aa]nd|[Ss]o) )?[Ww]h(?:o|at)(?:['\u2019]s| is| are| was) "
+    r"\W*(?:(?:[Aa]nd|[Ss]o) )?[Ww]h(?:o|at)(?:['\u2019]?s| is| are| was) "
     r"(?P<name>(?=[A-Z]|\w*\d)[\w@.-]+(?: [A-Z][\w.-]*){,2})\W*$"
 )
 # Compiled when they are asked for: all of them take 6 ms of the start of a process.
