@@ -86,11 +86,10 @@ def _open_server(url: str, *, busy_timeout_s: float, pool_size: int, cache_mb: i
 
 def _open_alone(server: SqlStore) -> SqlStore:
     """Open a server without others, which may be one of several: only the tenants that it has are there then."""
-    from engrain.storage.shards.directory import is_marked
-    from engrain.storage.shards.lone_server import LoneServer
+    from engrain.storage.shards.directory import is_marked, refuse_absent
 
     try:
-        return LoneServer(server.backend) if is_marked(server) else server
+        return server.with_check(refuse_absent) if is_marked(server) else server
     except BaseException:
         server.close()
         raise

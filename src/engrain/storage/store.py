@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from engrain.domain.ids import fresh_id
 from engrain.errors import UNWRITABLE
@@ -33,6 +34,12 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
+class TenantCheck(Protocol):
+    """Check that a tenant is on the server of a transaction, and on demand that it stays until the end of it."""
+
+    def __call__(self, tx: Transaction, tenant_id: str | None, *, holds: bool) -> None: ...
+
+
 class SqlStore:
     """Memories in one SQLite file or one PostgreSQL database. Thread-safe.
 
@@ -45,9 +52,16 @@ class SqlStore:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
+        self.check_tenant: TenantCheck | None = None
         if self.inspect(None, has_leftovers):  # where a host's Alembic has upgraded the schema
             self.maintain(None, finish_upgrade, backend.new_index)
         self._ids = fresh_id
+
+    def with_check(self, check: TenantCheck) -> SqlStore:
+        """Return this store for one server of several: `check` comes first in each transaction of a tenant."""
+        store = copy(self)
+        store.check_tenant = check
+        return store
 
     @property
     def servers(self) -> Mapping[str, SqlStore]:
@@ -76,7 +90,10 @@ class SqlStore:
         backend = self.backend
 
         def attempt(db: Connection) -> _Result:
-            return work(Snapshot(db, caller, backend, {}), *arguments, **options)
+            snapshot = Snapshot(db, caller, backend, {})
+            if self.check_tenant is not None:
+                self.check_tenant(snapshot, caller.tenant_id, holds=False)
+            return work(snapshot, *arguments, **options)
 
         return backend.read(caller.tenant_id, attempt, user_id=_user_of(caller, work))
 
@@ -100,6 +117,8 @@ class SqlStore:
             if not is_current and backend.has_unindexed(snapshot):
                 return None
             snapshot.index_is_behind = is_behind
+            if self.check_tenant is not None:
+                self.check_tenant(snapshot, caller.tenant_id, holds=False)
             return (work(snapshot, *arguments, **options),)
 
         found = backend.read(caller.tenant_id, attempt, user_id=caller.user_id)
@@ -139,6 +158,8 @@ class SqlStore:
             unit = UnitOfWork(db, act, backend, index=index, ids=self._ids)
             if done is not None and unit.has_event(done[0].proof):
                 return done[1]  # it was committed, though the answer to that was lost
+            if self.check_tenant is not None:
+                self.check_tenant(unit, act.caller.tenant_id, holds=True)
             result = work(unit, *arguments, **options)
             index.finish(unit, act.caller.tenant_id)
             done = unit, result
@@ -157,8 +178,14 @@ class SqlStore:
         **options: _Parameters.kwargs,
     ) -> _Result:
         """Return what `work` reads of a whole tenant, or of every one: maintenance, never an answer to a caller."""
-        statements = self.backend.statements
-        return self.backend.read(tenant_id, lambda db: work(Transaction(db, statements, {}), *arguments, **options))
+
+        def attempt(db: Connection) -> _Result:
+            tx = Transaction(db, self.backend.statements, {})
+            if self.check_tenant is not None:
+                self.check_tenant(tx, tenant_id, holds=False)
+            return work(tx, *arguments, **options)
+
+        return self.backend.read(tenant_id, attempt)
 
     def maintain(
         self,
@@ -171,7 +198,10 @@ class SqlStore:
         """Return what `work` writes for a whole tenant, or for every one, without an audit record: maintenance."""
 
         def attempt(db: Connection) -> _Result:
-            return work(Transaction(db, self.backend.statements), *arguments, **options)
+            tx = Transaction(db, self.backend.statements)
+            if self.check_tenant is not None:
+                self.check_tenant(tx, tenant_id, holds=True)
+            return work(tx, *arguments, **options)
 
         return self.backend.write(tenant_id, attempt, is_repeatable=getattr(work, "is_repeatable", False))
 
@@ -276,10 +306,13 @@ class SqlStore:
         """Return what `work` reads of an extent in one snapshot of all its rows."""
         from engrain.storage.backup.extraction import SqlExtraction
 
-        statements = self.backend.statements
-        return self.backend.read_everything(
-            extent.tenant_id, lambda db: work(SqlExtraction(Transaction(db, statements), extent))
-        )
+        def attempt(db: Connection) -> _Result:
+            tx = Transaction(db, self.backend.statements)
+            if self.check_tenant is not None:
+                self.check_tenant(tx, extent.tenant_id, holds=False)
+            return work(SqlExtraction(tx, extent))
+
+        return self.backend.read_everything(extent.tenant_id, attempt)
 
     def restore(
         self, tenant_id: str | None, work: Callable[[SqlRestoration], _Result], *, is_part: bool = False
@@ -294,6 +327,8 @@ class SqlStore:
 
         def attempt(db: Connection) -> _Result:
             restoration = SqlRestoration(Transaction(db, backend.statements), backend, self._ids)
+            if self.check_tenant is not None:
+                self.check_tenant(restoration.tx, tenant_id, holds=True)
             result = work(restoration)
             restoration.write_totals()
             return result

@@ -142,19 +142,23 @@ class Directory:
         return self._find_recorded(tenant_id) or chosen  # another process may have been first
 
 
-def check_record(tx: Transaction, tenant_id: str, *, holds: bool) -> None:
+def check_record(tx: Transaction, tenant_id: str | None, *, holds: bool) -> None:
     """Check that a tenant is on the server of this transaction, and on demand that it stays until the end of it."""
+    if tenant_id is None:
+        return
     found = tx.one("hold_tenant_record" if holds else "tenant_record", tenant_id=tenant_id)
     if found is None or found[0] != HERE:
         raise TenantMovedError(f"tenant {tenant_id!r:.80} is not on this server")
 
 
-def refuse_absent(tx: Transaction, tenant_id: str, *, holds: bool = False) -> None:
+def refuse_absent(tx: Transaction, tenant_id: str | None, *, holds: bool) -> None:
     """Refuse a tenant that another server has, where the servers but the first are not in the settings.
 
     Raises:
         InvalidInput: it names that server.
     """
+    if tenant_id is None:
+        return
     listed = tx.one("find_server", key=_key(tenant_id))
     record = tx.one("hold_tenant_record" if holds else "tenant_record", tenant_id=tenant_id)
     if listed is not None and listed[0] != HOME:

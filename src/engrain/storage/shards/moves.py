@@ -16,6 +16,7 @@ from engrain.domain.records import Record
 from engrain.errors import DatabaseBusy, InvalidInput
 from engrain.storage.migrations import HEAD, table_names
 from engrain.storage.shards.directory import HERE, incoming, moved
+from engrain.storage.transaction import repeatable
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def move_tenant(store: ShardedStore, tenant_id: str, target: str, progress: Prog
         InvalidInput: there is no such server or tenant, or its searches use another embedder; nothing was moved.
     """
 
+    @repeatable
     def move(tx: Transaction) -> TenantMove:
         if tx.one("claim_move", tenant_id=tenant_id) != (True,):
             raise DatabaseBusy(f"tenant {tenant_id!r:.80} is being moved by another process; wait until that has ended")
@@ -95,7 +97,6 @@ def move_tenant(store: ShardedStore, tenant_id: str, target: str, progress: Prog
             f"there is no tenant {tenant_id!r:.80}, and nothing was moved: engrain tenants list shows those that have "
             "memories"
         )
-    move.is_repeatable = True  # type: ignore[attr-defined]  # read by `SqlStore`
     return store.directory.home.maintain(None, move)
 
 
@@ -161,6 +162,7 @@ class _Mover:
     def switch(self, record: str) -> int:
         """Copy what is left while nobody writes, and let the tenant be on the target from the commit on."""
 
+        @repeatable
         def finish(tx: Transaction) -> int:
             tx.run("lock_tenant", tenant_id=self._tenant_id)
             found = tx.one("tenant_record", tenant_id=self._tenant_id)
@@ -170,7 +172,6 @@ class _Mover:
             tx.run("set_tenant_record", tenant_id=self._tenant_id, value=record)
             return rows
 
-        finish.is_repeatable = True  # type: ignore[attr-defined]  # read by `SqlStore`
         rows = self._source.maintain(self._tenant_id, finish)
         self._progress("switching", rows)
         return rows
@@ -179,6 +180,7 @@ class _Mover:
         """Bring the target up to date with one moment of the source, in one transaction there."""
         [(now,)] = source.rows("oldest_transaction")
 
+        @repeatable
         def write(target: Transaction) -> int:
             target.db.execute("SET CONSTRAINTS ALL DEFERRED")
             staged = {table: self._stage(source, target, table) for table in self._tables}
@@ -190,7 +192,6 @@ class _Mover:
                     target.db.execute(f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM new_{table.name}")  # noqa: S608  # names of the schema
             return sum(staged.values())
 
-        write.is_repeatable = True  # type: ignore[attr-defined]  # read by `SqlStore`
         rows = self._target.maintain(self._tenant_id, write)
         self._since = now
         return rows
@@ -257,6 +258,7 @@ def clear_tenant(tx: Transaction, tables: Sequence[_Table], tenant_id: str) -> i
 def _clear_others(store: ShardedStore, tenant_id: str, target: str) -> int:
     """Remove the rows of a tenant from all servers but the one that has it."""
 
+    @repeatable
     def clear(tx: Transaction) -> int:
         tx.run("lock_tenant", tenant_id=tenant_id)
         found = tx.one("tenant_record", tenant_id=tenant_id)
@@ -264,7 +266,6 @@ def _clear_others(store: ShardedStore, tenant_id: str, target: str) -> int:
             return 0
         return clear_tenant(tx, _read_tables(tx), tenant_id)
 
-    clear.is_repeatable = True  # type: ignore[attr-defined]  # read by `SqlStore`
     return sum(server.maintain(tenant_id, clear) for name, server in store.servers.items() if name != target)
 
 

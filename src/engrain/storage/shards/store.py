@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engrain.domain.maintenance.vitals import merge_vitals
 from engrain.domain.runs.jobs import Compaction
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
-_Check: TypeAlias = "Callable[[Callable[..., Any]], Callable[..., Any]]"
 _MOST_MOVES = 20
 # Of the memory as a whole: on the first server, as the directory is.
 _AT_HOME = frozenset(
@@ -67,6 +65,7 @@ class ShardedStore(SqlStore):
     def __init__(self, servers: Mapping[str, SqlStore]) -> None:  # no backend of its own
         """Take open stores by the names of their servers; the first has the directory and the jobs."""
         self._servers = dict(servers)
+        self._checked = {name: server.with_check(check_record) for name, server in servers.items()}
         self.directory = Directory(self._servers)
         self._home = self.directory.home
 
@@ -90,9 +89,7 @@ class ShardedStore(SqlStore):
         *arguments: _Parameters.args,
         **options: _Parameters.kwargs,
     ) -> _Result:
-        return self._follow(  # type: ignore[no-any-return]
-            caller.tenant_id, lambda store, check: store.read(caller, check(work), *arguments, **options)
-        )
+        return self._follow(caller.tenant_id, lambda store: store.read(caller, work, *arguments, **options))
 
     def search(
         self,
@@ -102,9 +99,7 @@ class ShardedStore(SqlStore):
         *arguments: _Parameters.args,
         **options: _Parameters.kwargs,
     ) -> _Result:
-        return self._follow(  # type: ignore[no-any-return]
-            caller.tenant_id, lambda store, check: store.search(caller, check(work), *arguments, **options)
-        )
+        return self._follow(caller.tenant_id, lambda store: store.search(caller, work, *arguments, **options))
 
     def write(
         self,
@@ -114,11 +109,7 @@ class ShardedStore(SqlStore):
         *arguments: _Parameters.args,
         **options: _Parameters.kwargs,
     ) -> _Result:
-        return self._follow(  # type: ignore[no-any-return]
-            act.caller.tenant_id,
-            lambda store, check: store.write(act, check(work), *arguments, **options),
-            writes=True,
-        )
+        return self._follow(act.caller.tenant_id, lambda store: store.write(act, work, *arguments, **options))
 
     def inspect(
         self,
@@ -129,9 +120,7 @@ class ShardedStore(SqlStore):
         **options: _Parameters.kwargs,
     ) -> _Result:
         if tenant_id is not None:
-            return self._follow(  # type: ignore[no-any-return]
-                tenant_id, lambda store, check: store.inspect(tenant_id, check(work), *arguments, **options)
-            )
+            return self._follow(tenant_id, lambda store: store.inspect(tenant_id, work, *arguments, **options))
         answer: _Result = self._inspect_all(work, *arguments, **options)
         return answer
 
@@ -146,9 +135,7 @@ class ShardedStore(SqlStore):
         if tenant_id is None:
             assert work in _AT_HOME, work
             return self._home.maintain(None, work, *arguments, **options)
-        return self._follow(  # type: ignore[no-any-return]
-            tenant_id, lambda store, check: store.maintain(tenant_id, check(work), *arguments, **options), writes=True
-        )
+        return self._follow(tenant_id, lambda store: store.maintain(tenant_id, work, *arguments, **options))
 
     def use_embedder(self, name: str, dims: int) -> str | None:
         others = [store.use_embedder(name, dims) for store in self.servers.values()]
@@ -184,27 +171,13 @@ class ShardedStore(SqlStore):
         return sum(store.flush_index() for store in self.servers.values())
 
     def extract(self, extent: Extent, work: Callable[[SqlExtraction], _Result]) -> _Result:
-        tenant_id = self._tenant_of_extent(extent.tenant_id)
-
-        def checked(extraction: SqlExtraction) -> _Result:
-            check_record(extraction.tx, tenant_id, holds=False)
-            return work(extraction)
-
-        return self._follow(  # type: ignore[no-any-return]
-            tenant_id, lambda store, _: store.extract(extent, checked)
-        )
+        return self._follow(self._require_tenant(extent.tenant_id), lambda store: store.extract(extent, work))
 
     def restore(
         self, tenant_id: str | None, work: Callable[[SqlRestoration], _Result], *, is_part: bool = False
     ) -> _Result:
-        tenant = self._tenant_of_extent(tenant_id)
-
-        def checked(restoration: SqlRestoration) -> _Result:
-            check_record(restoration.tx, tenant, holds=True)
-            return work(restoration)
-
-        return self._follow(  # type: ignore[no-any-return]
-            tenant, lambda store, _: store.restore(tenant, checked, is_part=is_part), writes=True
+        return self._follow(
+            self._require_tenant(tenant_id), lambda store: store.restore(tenant_id, work, is_part=is_part)
         )
 
     def vitals(self, now: datetime) -> Vitals:
@@ -231,30 +204,15 @@ class ShardedStore(SqlStore):
         for store in self.servers.values():
             store.close()
 
-    def _follow(
-        self,
-        tenant_id: str,
-        run: Callable[[SqlStore, _Check], Any],
-        *,
-        writes: bool = False,
-    ) -> Any:
+    def _follow(self, tenant_id: str, run: Callable[[SqlStore], _Result]) -> _Result:
         """Return what `run` returns on the tenant's server: again, on the next one, where it was moved meanwhile."""
-
-        def check(work: Callable[..., Any]) -> Callable[..., Any]:
-            @wraps(work)  # and what it is marked as
-            def checked(tx: Transaction, *arguments: Any, **options: Any) -> Any:
-                check_record(tx, tenant_id, holds=writes)
-                return work(tx, *arguments, **options)
-
-            return checked
-
         name = self.directory.locate(tenant_id)
         for _ in range(_MOST_MOVES):
             try:
-                return run(self.servers[name], check)
+                return run(self._checked[name])
             except TenantMovedError:
                 name = self.directory.look_up(tenant_id)
-        return run(self.servers[name], check)
+        return run(self._checked[name])
 
     def _inspect_all(self, work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Return what `work` reads of every tenant: on the first server, or of the tenants that each server has."""
@@ -281,7 +239,7 @@ class ShardedStore(SqlStore):
                 found += self.inspect(name, tenants.load_page, load, name, now, after=after, limit=left)
         return found
 
-    def _tenant_of_extent(self, tenant_id: str | None) -> str:
+    def _require_tenant(self, tenant_id: str | None) -> str:
         if tenant_id is None:
             raise InvalidInput(
                 f"the memory is on several servers ({', '.join(self.servers)}), which have no common moment: "
