@@ -5,13 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 FamilyKind = Literal["counter", "gauge", "histogram"]
 Labels = tuple[tuple[str, str], ...]  # small and bounded: a verb, an outcome; never a name that somebody chose

@@ -18,7 +18,7 @@ from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks
 from engrain.domain.ids import IdSource, fresh_id
-from engrain.domain.records import Caller
+from engrain.domain.records import Caller, Degraded
 from engrain.errors import InvalidInput, MemoryClosed
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from engrain.config.tree import Settings
     from engrain.domain.maintenance.readiness import Readiness
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
-    from engrain.domain.records import Degraded
     from engrain.domain.requests import Health
     from engrain.domain.runs.completions import Usage
     from engrain.metrics import Measured

@@ -14,7 +14,7 @@ from engrain.agent.writes.memories import replace_fact
 from engrain.domain import checks
 from engrain.domain.memories.fact_keys import USER
 from engrain.domain.memories.predicates import is_free_text
-from engrain.domain.records import DECAY_RATES, Fact
+from engrain.domain.records import DECAY_RATES, Episode, Fact, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import words
 from engrain.domain.text.small_talk import is_about_speaker
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from engrain.domain.filters import Filter
     from engrain.domain.memories.routing import Routing
     from engrain.domain.ports import TokenCounter
-    from engrain.domain.records import Episode, MemoryRecord
     from engrain.storage.transaction import Transaction
 
 _PAGE: Final = 1_000

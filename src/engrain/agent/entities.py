@@ -19,7 +19,7 @@ from engrain.domain.entities.registry import (
     parse_metadata,
 )
 from engrain.domain.filters import Filter
-from engrain.domain.records import ENTITY_TYPES, Entity, Fact
+from engrain.domain.records import ENTITY_TYPES, Entity, EntityType, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.entities import lookup, mentions, registry
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.pagination import Page
-    from engrain.domain.records import EntityType
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 

@@ -35,7 +35,7 @@ from engrain.domain.entities.graph import (
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.filters import Filter
 from engrain.domain.records import Entity, Fact
-from engrain.domain.requests import Request
+from engrain.domain.requests import Act, Request
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.entities import registry
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.requests import Act
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 

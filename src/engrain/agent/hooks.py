@@ -18,7 +18,7 @@ from engrain.context.block import ContextBlock
 from engrain.domain import checks
 from engrain.domain.faults import describe_fault
 from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open
-from engrain.domain.records import Degraded
+from engrain.domain.records import Caller, Degraded
 from engrain.domain.requests import make_act
 from engrain.errors import InvalidInput
 from engrain.storage.runs.claims import list_pending_sessions
@@ -26,7 +26,6 @@ from engrain.storage.runs.claims import list_pending_sessions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.records import Caller
     from engrain.verbs import words
 
 _LOG = logging.getLogger(__name__)

@@ -19,6 +19,7 @@ from engrain.domain.access.keys import (
     AccessKey,
     CreatedKey,
     Grant,
+    StoredKey,
     hash_secret,
     new_secret,
     parse_secret,
@@ -29,7 +30,6 @@ from engrain.storage.access import keys
 from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
-    from engrain.domain.access.keys import StoredKey
     from engrain.domain.records import Caller
     from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, get_args
 
 from engrain import metrics
@@ -41,8 +41,8 @@ from engrain.domain.memories.notes import (
 )
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.pagination import Page
-from engrain.domain.records import Fact
-from engrain.domain.requests import Request
+from engrain.domain.records import Caller, Fact, MemoryRecord
+from engrain.domain.requests import Act, Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.entities.mentions import note_mentions
 from engrain.storage.search.history import load_links
@@ -53,11 +53,8 @@ from engrain.storage.write import arrivals, removal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, MemoryRecord
-    from engrain.domain.requests import Act
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 

@@ -13,11 +13,11 @@ from engrain.agent.wiring.arguments import find_preset, mask_secrets, parse_agen
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
-from engrain.domain.access.pools import SYNCED_KEY, PoolSync, copy_to_scope, pool_scope
+from engrain.domain.access.pools import SYNCED_KEY, Pool, PoolSync, copy_to_scope, pool_scope
 from engrain.domain.access.scopes import user_scope
 from engrain.domain.filters import Filter
 from engrain.domain.ids import derived_id
-from engrain.domain.records import Fact, Link, MemoryRecord
+from engrain.domain.records import Answer, Caller, Fact, Link, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.access import pools
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.access.pools import Pool
-    from engrain.domain.records import Answer, Caller
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 

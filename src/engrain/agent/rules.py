@@ -11,14 +11,13 @@ from engrain.agent.wiring.arguments import parse_scope, parse_text
 from engrain.agent.wiring.view import View
 from engrain.agent.writes.memories import new_rule, store_rule
 from engrain.domain import checks, pagination
-from engrain.domain.rules.maturity import Thresholds
+from engrain.domain.rules.maturity import Application, Outcome, Thresholds
 from engrain.storage.search.history import load_applications
 from engrain.storage.write import changes
 
 if TYPE_CHECKING:
     from engrain.domain.pagination import Page
     from engrain.domain.records import Rule
-    from engrain.domain.rules.maturity import Application, Outcome
     from engrain.verbs import words
 
 

@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from engrain.domain.pagination import Page
 from engrain.domain.records import Episode, Fact, Rule
-from engrain.verbs.signatures import type_hints
-
-if TYPE_CHECKING:
-    from engrain.verbs.signatures import Signature
+from engrain.verbs.signatures import Signature, type_hints
 
 _MEMORIES: Mapping[str, type] = {"episode": Episode, "fact": Fact, "rule": Rule}
 

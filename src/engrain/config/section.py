@@ -6,14 +6,11 @@ take 3 ms of its start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 _TRUTH_VALUES = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engrain.context.block import ContextBlock, ContextSection
 from engrain.context.budget import Budget, pack
-from engrain.context.entries import BlockSources, LineOptions, build_entry, drop_sources, list_entries
+from engrain.context.entries import BlockSources, Entry, LineOptions, build_entry, drop_sources, list_entries
 from engrain.context.excerpts import clip
 from engrain.context.recipes import ENGRAIN, Recipe, Section, SectionName
 from engrain.domain.records import Episode
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from engrain.context.entries import Entry
     from engrain.domain.ports import TokenCounter
 
 _BY_TIME: frozenset[SectionName] = frozenset({"recent", "said"})

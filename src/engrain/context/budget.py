@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from engrain.context.entries import break_tie
+from engrain.context.entries import Entry, break_tie
 from engrain.domain.text.bisection import find_largest
 from engrain.domain.text.tokens import piece_weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engrain.context.entries import Entry
     from engrain.context.recipes import Recipe, SectionName
     from engrain.domain.ports import TokenCounter
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from engrain.domain.memories.statement_times import read_said_at
 from engrain.domain.memories.trust import TrustLevel, role_trust
-from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repeats, Rule
+from engrain.domain.records import REFLECTION, Episode, Fact, Hit, Kind, Maturity, MemoryRecord, Repeats, Rule
 from engrain.domain.text.names import is_sentence_about
 from engrain.domain.text.prompt_safety import flatten
 from engrain.domain.text.repetition import repeat_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-    from datetime import timedelta
 
     from engrain.context.recipes import LineStyle, Recipe, SectionName
-    from engrain.domain.records import Hit, Kind, Maturity
 
 _SECTION_OF: Mapping[Kind, SectionName] = {"fact": "facts", "rule": "rules", "episode": "said"}
 # A warning rests on three harms at least, a candidate on little.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.pools import pool_scope
 from engrain.domain.access.scopes import GLOBAL_SCOPE, user_scope
-from engrain.domain.records import Episode, Event, Fact, Rule, format_time
+from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Link, MemoryRecord, Rule, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.erasure import UserErasure
     from engrain.domain.maintenance.retention import Removal
     from engrain.domain.memories.decay import AgingKind, Standing
-    from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.domain.rules.maturity import Outcome
     from engrain.domain.runs.runs import Run, Setback

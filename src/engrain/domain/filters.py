@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.memories.fact_keys import FactKey, subject_key
 from engrain.domain.memories.predicates import is_free_text, is_many_valued, predicate_key
-from engrain.domain.memories.trust import DERIVED
+from engrain.domain.memories.trust import DERIVED, TrustLevel
 from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Role
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.memories.trust import TrustLevel
 
 _NO_KEY = FactKey("", "", "")
 Period = Literal["any", "open", "current"]

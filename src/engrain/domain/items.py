@@ -6,7 +6,7 @@ import hashlib
 import json
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -15,7 +15,6 @@ from engrain.domain.records import Record
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
 MOST_CHANGES = 1_000  # of one call

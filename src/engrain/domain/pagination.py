@@ -5,17 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from engrain.domain import checks
 from engrain.domain.records import Record
 from engrain.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _Item = TypeVar("_Item")
 _Item_co = TypeVar("_Item_co", covariant=True)

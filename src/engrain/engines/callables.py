@@ -7,8 +7,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from engrain.domain.entities.registry import NAME_KINDS, Name
-from engrain.domain.runs.completions import Completion
+from engrain.domain.entities.registry import NAME_KINDS, Name, NameKind
+from engrain.domain.runs.completions import Completion, Prompt
 from engrain.engines.deadlines import DeadlineRunner
 from engrain.engines.embedders.vectors import unit_rows
 from engrain.errors import EngineUnavailable, EngrainError, InvalidInput
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.entities.registry import NameKind
     from engrain.domain.ports import EmbedRole
-    from engrain.domain.runs.completions import Prompt
 
 _MAX_OVERDUE: Final = 8
 _PROMPT_PARTS: Final = 2  # system and user

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.entities.registry import merged_into, new_names
+from engrain.domain.entities.registry import Name, NameKind, merged_into, new_names
 from engrain.domain.text.names import name_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from engrain.domain.entities.registry import Name, NameKind
     from engrain.domain.records import Entity, EntityType
 
 # The type of entity that a name becomes; a date becomes none.

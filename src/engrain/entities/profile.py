@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from engrain.domain.entities.registry import EntityProfile, RelatedEntity
+from engrain.domain.entities.registry import EntityProfile, Mentions, RelatedEntity
 from engrain.domain.records import Entity, Episode, Fact, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.entities.registry import Mentions
 
 MAX_RELATED = 10
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from engrain import metrics
-from engrain.context.block import mark_as_data
+from engrain.context.block import ContextBlock, mark_as_data
 from engrain.domain import checks
 from engrain.domain.records import Episode, Fact, MemoryRecord
 from engrain.errors import InvalidInput
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from engrain.agent.agent import Agent
     from engrain.agent.exact.item_store import ItemStore
     from engrain.aio import AsyncMemory
-    from engrain.context.block import ContextBlock
     from engrain.domain.pagination import Page
 
 _LOG = logging.getLogger(__name__)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import takewhile
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from engrain.domain.runs.jobs import JOB_NAMES
+from engrain.domain.runs.jobs import JOB_NAMES, JobName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime, tzinfo
 
     from engrain.config.tree import Settings
-    from engrain.domain.runs.jobs import JobName
 
 # How far back to look for the newest firing: what fires often is found in the first, at most 60 steps away.
 _LOOKS = (*(timedelta(days=days) for days in (1 / 24, 1, 8, 32, 370)), timedelta(days=36_525))

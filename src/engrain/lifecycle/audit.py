@@ -9,7 +9,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit, Finding, FindingKind
 from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.memories.secret_fields import find_in_memory
-from engrain.domain.records import Fact, Kind, Rule
+from engrain.domain.records import Caller, Entity, Fact, Kind, Link, MemoryRecord, Rule
 from engrain.domain.requests import Request
 from engrain.domain.text.names import name_key
 from engrain.lifecycle import duplicates, finders
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.records import Caller, Entity, Link, MemoryRecord
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.maintenance.retention import event_cutoff
+from engrain.domain.maintenance.retention import Retention, event_cutoff
 from engrain.domain.records import Record
 from engrain.lifecycle.event_removal import remove_events
 from engrain.storage.exact.items import count_expired, remove_expired
@@ -15,7 +15,6 @@ from engrain.storage.write.cleanup import clean_up, erase_ended, list_ended, pla
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from engrain.domain.maintenance.retention import Retention
     from engrain.domain.memories.decay import AgingKind
     from engrain.domain.requests import Act
     from engrain.storage.store import SqlStore

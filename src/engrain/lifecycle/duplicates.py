@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Episode, Fact, MemoryRecord
 from engrain.domain.text.analysis import stems, words
 from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import jaccard
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.records import MemoryRecord
 
 # Two memories are nearly the same where so much of their words is shared; a little less where their vectors agree.
 LEAST_JACCARD = 0.8

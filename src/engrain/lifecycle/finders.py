@@ -5,27 +5,24 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.maintenance.findings import Finding
+from engrain.domain.maintenance.findings import Finding, FindingKind, Severity
 from engrain.domain.memories import importance
 from engrain.domain.memories.decay import DecayPolicy, days_between, decayed_confidence
-from engrain.domain.records import Episode, Fact, Rule
+from engrain.domain.records import Entity, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.text.names import name_key
 from engrain.lifecycle import duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.maintenance.findings import FindingKind, Severity
     from engrain.domain.memories.fact_keys import FactKey
-    from engrain.domain.records import Entity, Link, MemoryRecord
     from engrain.domain.text.secrets import Secret
     from engrain.lifecycle.duplicates import Sketch
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.memories.decay import AGING_KINDS, SweepBatch
+from engrain.domain.memories.decay import AGING_KINDS, AgingKind, DecayPolicy, SweepBatch
 from engrain.domain.records import Record
 from engrain.storage.write import sweeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from engrain.domain.memories.decay import AgingKind, DecayPolicy
     from engrain.domain.requests import Act
     from engrain.storage.store import SqlStore
 

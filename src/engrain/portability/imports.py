@@ -21,6 +21,7 @@ from engrain.portability.formats.records import (
     ImportedFact,
     ImportedItem,
     ImportedLogEntry,
+    ImportedRecord,
     ImportedRule,
     ImportedTurn,
     agent_of_record,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engrain.domain.ports import Clock
-    from engrain.portability.formats.records import ImportedRecord
     from engrain.portability.record_converter import RecordConverter
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import UnitOfWork

@@ -20,7 +20,18 @@ from engrain.domain.memories.notes import NOTE_DECAY_RATE
 from engrain.domain.memories.predicates import free_text_predicate, is_free_text
 from engrain.domain.memories.secret_fields import apply_policy_to_record
 from engrain.domain.memories.turn_columns import import_metadata
-from engrain.domain.records import DECAY_RATES, RULE_CONFIDENCE, Entity, Episode, Fact, MemoryRecord, Record, Rule
+from engrain.domain.records import (
+    DECAY_RATES,
+    RULE_CONFIDENCE,
+    Caller,
+    Entity,
+    Episode,
+    Fact,
+    Kind,
+    MemoryRecord,
+    Record,
+    Rule,
+)
 from engrain.domain.text.categories import fact_category
 from engrain.domain.text.secrets import SecretPolicy, apply_policy, apply_policy_to_value
 from engrain.errors import InvalidInput
@@ -42,7 +53,6 @@ from engrain.storage.rows import KIND_RECORDS, ColumnType, column_types
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from engrain.domain.records import Caller, Kind
     from engrain.domain.requests import Act
     from engrain.storage.unit_of_work import UnitOfWork
 

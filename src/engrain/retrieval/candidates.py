@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain.records import Contribution, Explanation, Hit
+from engrain.domain.records import Contribution, Explanation, Hit, MemoryRecord, Repeats
 from engrain.domain.text.indexing import own_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from engrain.domain.records import MemoryRecord, Repeats
 
 
 @dataclass(frozen=True, slots=True)

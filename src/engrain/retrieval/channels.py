@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.records import Degraded, Fact
+from engrain.domain.records import Degraded, Fact, MemoryRecord
 from engrain.domain.text.names import name_key
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.embeddings.checked_embedder import mismatch
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
 from engrain.storage.entities import mentions
 from engrain.storage.search import recency
-from engrain.storage.search.candidates import NONE, join_docs, list_candidates
+from engrain.storage.search.candidates import NONE, RankedDocs, join_docs, list_candidates
 from engrain.storage.search.matching import filter_docs, load_matching
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Candidate, Request
-    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.unit_of_work import Snapshot
 
 # SQLite's parser takes time with the square of the number of words: 1 ms for a thousand, two minutes for the

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from engrain.domain import checks
-from engrain.domain.records import KINDS
+from engrain.domain.records import KINDS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.records import Kind
 
 Fusion = Literal["value", "weighted", "rrf", "rrf_full", "relevance", "blend"]
 

@@ -18,7 +18,7 @@ from engrain.domain.text.analysis import STOP_WORDS, terms
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_turns
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
-from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_asked_name, find_values
+from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_asked_name, find_values
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.repetition import measure_repetition
 from engrain.retrieval import speakers
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.text.dialogue.values import Kind
     from engrain.retrieval.time_expressions import Span
 
 # Questions whose answer is counted or added up over several conversations.

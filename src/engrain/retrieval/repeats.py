@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain.records import DroppedCandidate, Explanation, Fact, Rule
+from engrain.domain.records import DroppedCandidate, Explanation, Fact, MemoryRecord, Rule
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, is_question
 from engrain.domain.text.repetition import (
     asks_something,
@@ -15,15 +15,13 @@ from engrain.domain.text.repetition import (
     says_nothing,
     says_the_same,
 )
-from engrain.storage.search.candidates import contains
+from engrain.storage.search.candidates import RankedDocs, contains
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
-    from engrain.domain.records import MemoryRecord
-    from engrain.storage.search.candidates import RankedDocs
 
 # Lists that echoes and repeats have filled are asked for again this much deeper, at most so many times: from 150
 # candidates to 2,400, beyond the copies of a question that was asked every day for years.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.faults import describe_fault
-from engrain.domain.records import Contribution, Degraded, Explanation
+from engrain.domain.records import Answer, Contribution, Degraded, Explanation, Hit
 from engrain.domain.text.indexing import embedding_text
 from engrain.engines.deadlines import DeadlineExceeded, DeadlineRunner
 from engrain.errors import EngineUnavailable, InvalidInput
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.domain.ports import Reranker
-    from engrain.domain.records import Answer, Hit
 
 _LOG = logging.getLogger(__name__)
 # A cross-encoder reads 30-50 candidates a second on a core; what others report gains nothing beyond.

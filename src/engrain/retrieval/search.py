@@ -10,7 +10,7 @@ import numpy as np
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.decay import DecayPolicy
-from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
+from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, EvidenceLevel, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import lookup_terms, terms
 from engrain.domain.text.dialogue.questions import strip_idioms
 from engrain.domain.text.small_talk import is_exclamation
@@ -25,11 +25,11 @@ from engrain.retrieval import (
     time_expressions,
 )
 from engrain.retrieval.candidates import Candidates, add_up
-from engrain.retrieval.embeddings.query_embedding import NO_VECTORS
-from engrain.retrieval.presets import BY_CHANNEL
+from engrain.retrieval.embeddings.query_embedding import NO_VECTORS, QueryEmbedding
+from engrain.retrieval.presets import BY_CHANNEL, Preset
 from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces
-from engrain.storage.search.candidates import NONE, join_docs
+from engrain.storage.search.candidates import NONE, RankedDocs, join_docs
 from engrain.storage.search.traits import load_traits
 
 if TYPE_CHECKING:
@@ -37,11 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.records import EvidenceLevel
     from engrain.domain.requests import Request
-    from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
-    from engrain.retrieval.presets import Preset
-    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engrain.domain.memories.fact_keys import PENDING_MARK, PROJECT_MARK, subject_key
+from engrain.domain.memories.fact_keys import PENDING_MARK, PROJECT_MARK, FactKey, subject_key
 from engrain.domain.memories.predicates import MANY_VALUED
 from engrain.domain.memories.trust import DERIVED, PENDING_LEVELS, TRUST, TRUST_LEVELS
 
 if TYPE_CHECKING:
     from engrain.domain.filters import Filter, TimePosition
-    from engrain.domain.memories.fact_keys import FactKey
     from engrain.domain.records import Fact, Kind
     from engrain.domain.requests import Request
     from engrain.storage.dialects import Dialect

@@ -6,17 +6,15 @@ which is a compare-and-set: one of several workers wins, and one whose job was t
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.runs.jobs import EVERY_TENANT, begin, fail, retry
+from engrain.domain.runs.jobs import EVERY_TENANT, Job, JobName, JobStatus, begin, fail, retry
 from engrain.domain.runs.retries import ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
-    from engrain.domain.runs.jobs import Job, JobName, JobStatus
     from engrain.storage.transaction import Transaction
 
 _LOOKED_AT = 20  # when somebody else is faster with the first of them

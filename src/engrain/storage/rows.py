@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
 from engrain.domain.slots import compile_function
-from engrain.storage.dialects import EPOCH, MICROSECOND
+from engrain.storage.dialects import EPOCH, MICROSECOND, Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engrain.domain.rules.maturity import Application
     from engrain.domain.runs.jobs import Job
     from engrain.domain.runs.runs import Run
-    from engrain.storage.dialects import Dialect
 
 RecordT = TypeVar("RecordT", bound=Record)
 ColumnType = Literal["text", "whole", "number", "time", "names", "list", "object", "vector"]

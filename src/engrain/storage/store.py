@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from engrain.domain.ids import fresh_id
 from engrain.errors import UNWRITABLE
-from engrain.storage.transaction import Transaction, repeatable
+from engrain.storage.transaction import Connection, Transaction, repeatable
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 from engrain.storage.write import embedding_versions
 from engrain.storage.write.leftovers import finish_upgrade, has_leftovers
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from engrain.storage.backend import Backend
     from engrain.storage.backup.extraction import SqlExtraction
     from engrain.storage.backup.restoration import SqlRestoration
-    from engrain.storage.transaction import Connection
 
 HOME = "home"  # the name of the first server of a memory
 _Parameters = ParamSpec("_Parameters")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.events import EPISODE_CREATED
 from engrain.storage.dialects import as_json
-from engrain.storage.transaction import Transaction
+from engrain.storage.transaction import Connection, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.search.turn_cache import TurnCache
     from engrain.storage.statements import Statements
-    from engrain.storage.transaction import Connection
 
 _Result = TypeVar("_Result")
 

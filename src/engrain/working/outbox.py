@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from engrain import metrics
 from engrain.domain.faults import describe_fault
 from engrain.domain.memories.hooks import MessageReceipt, fails_open, make_receipt
-from engrain.domain.records import Degraded
+from engrain.domain.records import Caller, Degraded, Episode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from engrain.domain.records import Caller, Episode
     from engrain.domain.requests import Act
 
 _LOG = logging.getLogger(__name__)

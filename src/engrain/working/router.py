@@ -14,14 +14,13 @@ from engrain.domain.memories.routing import Routing
 from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.languages import ENGLISH, stop_words
 from engrain.domain.text.small_talk import is_small_talk
-from engrain.working.phrases import DAYS, PASSING, PHRASES
+from engrain.working.phrases import DAYS, PASSING, PHRASES, Phrases
 from engrain.working.tools import names_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from engrain.domain.records import Role
-    from engrain.working.phrases import Phrases
 
 # A longer text says more than one thing: it is no statement, no request to forget and no question of the past.
 _MOST_CHARACTERS: Final = 2_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.reads.search import embed_query
-from engrain.domain.items import IndexEntry, find_texts
-from engrain.domain.records import Degraded
+from engrain.domain.items import IndexEntry, ItemChange, Namespace, find_texts
+from engrain.domain.records import Caller, Degraded
 from engrain.domain.text.analysis import lookup_terms, terms
 from engrain.errors import UNWRITABLE, EngineUnavailable
 from engrain.storage.exact import items
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.items import ItemChange, Namespace
     from engrain.domain.ports import Embedder
-    from engrain.domain.records import Caller
     from engrain.storage.exact.items import ItemRow
 
 _SHARE_OF_WORDS = 0.5  # of a score; the other half is the cosine of the nearest text

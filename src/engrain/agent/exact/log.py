@@ -18,6 +18,8 @@ from engrain.domain.logs import (
     MOST_ENTRIES,
     LogAddress,
     LogAppend,
+    LogEntry,
+    LogSession,
     NewEntry,
     find_turn,
 )
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.logs import LogEntry, LogSession
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller, Episode, MemoryRecord
     from engrain.storage.unit_of_work import UnitOfWork

@@ -11,7 +11,7 @@ from engrain.agent.reads.search import embed_questions
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset
 from engrain.agent.writes import linking
-from engrain.domain.records import Caller
+from engrain.domain.records import Caller, Kind, MemoryRecord
 from engrain.errors import InvalidInput
 from engrain.storage.runs import claims
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.ports import LLM
-    from engrain.domain.records import Kind, MemoryRecord
     from engrain.domain.runs.runs import Claim, WaitingBacklog
     from engrain.learning.consolidation.known_memories import HybridSearch, NearSearch
     from engrain.learning.consolidation.report import ConsolidationReport

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.queries import Queries
 from engrain.agent.wiring.acts import new_act
 from engrain.domain import checks
-from engrain.domain.records import Degraded, Episode, Fact, Rule
+from engrain.domain.records import Caller, Degraded, Episode, Fact, Rule
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from engrain.agent.learning.summaries import Choice
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller
     from engrain.domain.runs.additions import AddedMessages
     from engrain.domain.runs.summaries import Summary
     from engrain.verbs import chat_words, words

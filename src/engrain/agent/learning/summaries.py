@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from engrain.agent.learning.consolidation_runs import worker_name
 from engrain.agent.reads.lookups import memory_not_found
@@ -14,8 +14,8 @@ from engrain.agent.wiring.arguments import find_preset
 from engrain.agent.writes import linking
 from engrain.agent.writes.memories import new_fact
 from engrain.domain.filters import Filter
-from engrain.domain.records import SUMMARY, Degraded, Fact
-from engrain.domain.requests import Request
+from engrain.domain.records import SUMMARY, Caller, Degraded, Fact, MemoryRecord
+from engrain.domain.requests import Act, Request
 from engrain.domain.runs.plans import Action
 from engrain.domain.runs.runs import Claim
 from engrain.errors import DatabaseBusy, InvalidInput
@@ -25,11 +25,8 @@ from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, Fact, MemoryRecord
-    from engrain.domain.requests import Act
     from engrain.domain.runs.summaries import Strategy, Summary
     from engrain.learning.summaries.summarization import SummaryWriter
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork

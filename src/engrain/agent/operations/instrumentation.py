@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Sized
+from collections.abc import Callable, Mapping, Sized
 from contextlib import nullcontext
 from contextvars import ContextVar
 from functools import wraps
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from engrain import metrics
 from engrain.agent.operations import tracing
-from engrain.domain.records import MemoryRecord
+from engrain.domain.records import Caller, MemoryRecord
 from engrain.errors import EngrainError
 from engrain.verbs.table import by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from opentelemetry.trace import Tracer
 
-    from engrain.domain.records import Caller
 
 _LOG = logging.getLogger("engrain.verbs")
 _Owner = TypeVar("_Owner", bound=type)

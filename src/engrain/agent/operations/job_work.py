@@ -16,7 +16,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
-from engrain.domain.runs.jobs import EVERY_TENANT, JobName
+from engrain.domain.runs.jobs import EVERY_TENANT, Job, JobName
 from engrain.errors import InvalidInput
 from engrain.storage.jobs import prune_jobs
 from engrain.storage.reports import tenants
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from engrain.agent.operations.event_log import EventLog
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.runs.jobs import Job
     from engrain.portability.backups import BackupReport
     from engrain.storage.store import SqlStore
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Self
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self
 
 from engrain import metrics
 from engrain.domain.faults import code_of, public_message
@@ -16,8 +16,6 @@ from engrain.storage.jobs import end_job, renew_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
-    from typing import Any
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.runs.jobs import Job

@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from engrain import metrics
-from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judge_readiness
-from engrain.domain.maintenance.vitals import merge_vitals
+from engrain.domain.maintenance.readiness import Bounds, EmbedderState, Readiness, judge_readiness
+from engrain.domain.maintenance.vitals import Vitals, merge_vitals
 from engrain.engines.deadlines import DeadlineRunner
 from engrain.errors import EngineUnavailable, StorageError
-from engrain.metrics import Family, Sample
+from engrain.metrics import Family, FamilyKind, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.maintenance.readiness import Readiness
-    from engrain.domain.maintenance.vitals import Vitals
-    from engrain.metrics import FamilyKind
     from engrain.storage.store import SqlStore
 
 _THREAD = "engrain-monitor"

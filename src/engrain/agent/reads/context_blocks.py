@@ -23,11 +23,11 @@ from engrain.context.messages import (
     count_tool_tokens,
     divide_window,
 )
-from engrain.context.recipes import MOST_RECENT
+from engrain.context.recipes import MOST_RECENT, Recipe
 from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import RecentTurns
-from engrain.domain.records import Episode, Fact, Hit, Rule
+from engrain.domain.records import Answer, Caller, Episode, Fact, Hit, Rule
 from engrain.domain.requests import Request
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.context.block import ContextBlock
-    from engrain.context.recipes import Recipe
     from engrain.domain.memories.trust import TrustLevel
     from engrain.domain.ports import TokenCounter
-    from engrain.domain.records import Answer, Caller
     from engrain.storage.unit_of_work import Snapshot
 
 MOST_TOKENS = 10_000_000

@@ -9,7 +9,7 @@ from engrain.agent.reads.search import search
 from engrain.agent.wiring.arguments import find_preset
 from engrain.domain import checks
 from engrain.domain.filters import Filter
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Caller, Episode, Fact, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import is_question
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, MemoryRecord
     from engrain.storage.unit_of_work import Snapshot
 
 _MOST, _MOST_AT_ALL = 100, 1_000

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from engrain.agent.wiring.arguments import stored_text
-from engrain.agent.wiring.view import enter
+from engrain.agent.wiring.view import View, enter
 from engrain.domain.filters import Filter
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Caller, Entity, Episode, Fact, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.selection import load_memories
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.agent.wiring.view import View
-    from engrain.domain.records import Caller, Entity, MemoryRecord
     from engrain.storage.unit_of_work import Snapshot
     from engrain.verbs.words import Identified
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.overview import MOST_WAITING, EntityShare, Overview, days_of
-from engrain.domain.records import Episode, Fact, Rule
+from engrain.domain.records import Caller, Episode, Fact, Kind, MemoryRecord, Rule
 from engrain.domain.requests import Request
 from engrain.storage.entities.lookup import load_entities
 from engrain.storage.reports.overviews import count_activity, find_standouts
@@ -17,9 +17,6 @@ from engrain.storage.runs.claims import list_pending_sessions, list_runs
 from engrain.storage.search.recency import load_newest
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from engrain.domain.records import Caller, Kind, MemoryRecord
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engrain.context.entries import MATURITY_RANKS
 from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
-from engrain.domain.records import REFLECTION, SUMMARY, Fact
+from engrain.domain.records import REFLECTION, SUMMARY, Fact, Rule
 from engrain.domain.requests import Request
 from engrain.domain.rules.standing import is_standing
 from engrain.storage.search.history import count_confirmations
@@ -17,7 +17,6 @@ from engrain.storage.search.recency import load_newest, load_newest_rules
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.records import Rule
     from engrain.storage.unit_of_work import Snapshot
 
 _USER = ("user", "User")

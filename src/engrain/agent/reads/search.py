@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engrain import metrics
 from engrain.agent.wiring.acts import new_act
 from engrain.domain.faults import describe_fault
-from engrain.domain.records import Degraded
+from engrain.domain.records import Answer, Caller, Degraded, MemoryRecord
 from engrain.domain.requests import Act, Request
 from engrain.errors import UNWRITABLE, EngineUnavailable
 from engrain.storage.search.namespaces import count_waiting
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.filters import Filter
     from engrain.domain.ports import Embedder
-    from engrain.domain.records import Answer, Caller, MemoryRecord
     from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
     from engrain.retrieval.search import SearchQuery
     from engrain.storage.unit_of_work import Snapshot

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.ids import keyed_id
-from engrain.domain.requests import make_act
+from engrain.domain.requests import Act, make_act
 
 if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
-    from engrain.domain.requests import Act
 
 
 def new_act(parts: Parts, caller: Caller) -> Act:

@@ -6,27 +6,24 @@ from typing import TYPE_CHECKING
 
 from engrain import engines
 from engrain.agent.wiring.buffers import Buffers
-from engrain.agent.wiring.engines import with_cache, with_meter
+from engrain.agent.wiring.engines import Engines, with_cache, with_meter
 from engrain.agent.wiring.learner import Learner
 from engrain.agent.wiring.note_cache import NoteCache
 from engrain.agent.wiring.parts import Parts
 from engrain.agent.wiring.usage import KeyUses, References
 from engrain.agent.wiring.workers import Workers
-from engrain.config.tree import HybridWeights, ScoreWeights
+from engrain.config.tree import HybridWeights, Retrieval, ScoreWeights, Settings
 from engrain.context.recipes import build_recipes
 from engrain.domain.memories.decay import DecayPolicy
 from engrain.retrieval import reranking
 from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
-from engrain.retrieval.presets import PRESETS
+from engrain.retrieval.presets import PRESETS, Preset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.agent.wiring.engines import Engines
-    from engrain.config.tree import Retrieval, Settings
     from engrain.domain.ports import Clock, Ids
-    from engrain.retrieval.presets import Preset
     from engrain.storage.store import SqlStore
 
 

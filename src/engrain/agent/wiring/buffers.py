@@ -6,20 +6,18 @@ import atexit
 import threading
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Episode
+from engrain.domain.records import Caller, Episode, MemoryRecord
 from engrain.working.outbox import Outbox
-from engrain.working.sessions import WorkingMemory
+from engrain.working.sessions import WorkingMemory, WorkingSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from concurrent.futures import Future
 
     from engrain.config.tree import Redis, Settings
-    from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.storage.batch_writer import BatchWriter
     from engrain.storage.redis_recent import RedisRecent
-    from engrain.working.sessions import WorkingSession
 
     WriteAll = Callable[[Act, Sequence[MemoryRecord]], list[MemoryRecord]]
 

@@ -11,13 +11,12 @@ from urllib.parse import quote
 
 from engrain.cache import LruCache
 from engrain.domain.access.scopes import audience_of
-from engrain.domain.records import REFLECTION, Fact
+from engrain.domain.records import REFLECTION, Caller, Fact, MemoryRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engrain.domain.memories.notes import Note, NoteCacheStats
-    from engrain.domain.records import Caller, MemoryRecord
 
 # Hits and misses are counted for so many agents; of more, the least recently active begin anew.
 _MOST_COUNTED = 10_000

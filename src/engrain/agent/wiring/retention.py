@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from engrain.config.tree import TenantCleanup
+from engrain.config.tree import Settings, TenantCleanup
 from engrain.domain.maintenance.retention import Retention
-
-if TYPE_CHECKING:
-    from engrain.config.tree import Settings
 
 
 def retention_of(settings: Settings, tenant_id: str, *, max_entries: int | None) -> Retention:

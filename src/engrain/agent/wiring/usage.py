@@ -7,22 +7,20 @@ import logging
 import os
 import threading
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from engrain import metrics
-from engrain.domain.records import Caller
+from engrain.domain.records import Caller, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.errors import EngrainError
 from engrain.storage.write import changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
 
     from engrain.agent.wiring.workers import Workers
     from engrain.domain.access.keys import AccessKey
-    from engrain.domain.records import MemoryRecord
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import UnitOfWork
     from engrain.storage.write.changes import Reference

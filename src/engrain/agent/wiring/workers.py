@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
 
@@ -11,7 +11,6 @@ from engrain.errors import MemoryClosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from concurrent.futures import Future
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -14,7 +14,7 @@ from engrain.agent.writes.handling import fact_arguments, new_statement
 from engrain.agent.writes.memories import default_subject, new_rule, replace_fact, replace_memory
 from engrain.domain.memories.fact_keys import USER
 from engrain.domain.memories.predicates import free_text_predicate, is_free_text, predicate_key
-from engrain.domain.records import Fact, Rule
+from engrain.domain.records import Caller, Fact, MemoryRecord, Rule
 from engrain.domain.text.names import name_key
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.working.router import route
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
 
 _ABOUT_USER = lazy_pattern(r"(?:the )?user(?P<of>['\u2019]s)? (?P<rest>.+)", re.IGNORECASE | re.DOTALL)

@@ -9,14 +9,13 @@ from engrain.agent.wiring.acts import new_id
 from engrain.agent.wiring.arguments import mask_secrets, parse_time
 from engrain.domain import checks
 from engrain.domain.memories import importance as estimates
-from engrain.domain.records import ROLES, make_episode
+from engrain.domain.records import ROLES, Caller, Episode, make_episode
 from engrain.domain.text.secrets import may_hold_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, Episode
 
 MOST_TOKENS = 1_000_000_000
 

@@ -17,7 +17,7 @@ from engrain.agent.writes.memories import store_memories, store_turn
 from engrain.domain.faults import describe_fault
 from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_open
-from engrain.domain.records import Episode
+from engrain.domain.records import Caller, Degraded, Episode, MemoryRecord
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.memories.routing import WorkingStats
-    from engrain.domain.records import Caller, Degraded, MemoryRecord
     from engrain.working.sessions import WorkingSession
 
 _LOG = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_text
 from engrain.agent.writes.episodes import new_episode, parse_importance
 from engrain.agent.writes.memories import new_fact, store_statement
-from engrain.domain.memories.routing import Suggestion
+from engrain.domain.memories.routing import Routing, Suggestion
 from engrain.domain.text.categories import fact_category
 from engrain.retrieval.time_expressions import parse_spans
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.memories.routing import Routing
     from engrain.domain.records import Caller, Episode, Fact, MemoryRecord
     from engrain.domain.requests import Act
 

@@ -9,7 +9,7 @@ from engrain.agent.reads.lookups import get_memory
 from engrain.agent.wiring.acts import new_act
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.registry import Enrichment, new_names
-from engrain.domain.records import Entity, Episode, Fact
+from engrain.domain.records import Caller, Entity, Episode, Fact, MemoryRecord
 from engrain.engines.name_finders.regex import RegexNames
 from engrain.entities import linking, recognition
 from engrain.errors import InvalidInput, NotFound
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.ports import NameFinder
-    from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import UnitOfWork
 

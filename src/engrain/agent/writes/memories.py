@@ -14,7 +14,7 @@ from engrain.domain.memories.decay import without_fading
 from engrain.domain.memories.fact_keys import USER, is_note_slot, subject_key, value_key
 from engrain.domain.memories.lineage import inherit_project, inherit_trust
 from engrain.domain.memories.predicates import is_free_text
-from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.records import DECAY_RATES, Caller, Episode, Fact, Link, MemoryRecord, Permanence, Rule
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.errors import InvalidInput
 from engrain.storage import selection
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, Permanence
     from engrain.domain.requests import Act
     from engrain.storage.unit_of_work import UnitOfWork
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Record
+from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Record, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from engrain.domain.maintenance.stats import Stats
-    from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Rule
     from engrain.domain.runs.runs import PendingSession, Run
 
 # Limits: the newest memories of each kind and scope, the newest events, and the episodes that have waited longest.

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from datetime import datetime, timedelta
+from typing import Literal
 
-from engrain.domain.records import Episode, Fact, Record, Rule
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from engrain.domain.records import MemoryRecord
+from engrain.domain.records import Episode, Fact, MemoryRecord, Record, Rule
 
 Removal = Literal["expired", "capacity"]
 

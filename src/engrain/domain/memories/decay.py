@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.records import Fact, Record
+from engrain.domain.records import Fact, Record, Rule
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.records import Rule
 
 AgingKind = Literal["fact", "rule"]
 Anchor = Literal["confirmation", "access"]

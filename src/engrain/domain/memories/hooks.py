@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from engrain.domain.records import Record
+from engrain.domain.records import Degraded, Episode, Record
 from engrain.domain.slots import assign_fields, compile_maker
 from engrain.errors import IntegrityViolated, InvalidInput, MemoryClosed, NotFound
-
-if TYPE_CHECKING:
-    from engrain.domain.records import Degraded, Episode
 
 
 @assign_fields

@@ -6,14 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from engrain.domain.memories.decay import days_between
-from engrain.domain.records import Episode, Rule
+from engrain.domain.records import Episode, MemoryRecord, Role, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from engrain.domain.joined_texts import JoinedTexts
-    from engrain.domain.records import MemoryRecord, Role
 
 # The importance of a memory without a signal: the middle.
 PLAIN = 5.0

@@ -8,12 +8,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engrain.domain.filters import is_under_key
-from engrain.domain.records import Fact, MemoryRecord, Record
+from engrain.domain.records import Caller, Degraded, Explanation, Fact, MemoryRecord, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Caller, Degraded, Explanation
 
 Source = Literal["fts5", "tfidf", "combined", "llm"]
 SearchMode = Literal["fast", "deep"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from engrain.domain.records import Record
+from engrain.domain.records import Answer, Degraded, MemoryRecord, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from engrain.domain.memories.notes import Note
-    from engrain.domain.records import Answer, Degraded, MemoryRecord
 
 Route = Literal["episode", "fact", "rule", "note", "recall", "past", "forget", "working"]
 Policy = Literal["do", "propose", "leave"]

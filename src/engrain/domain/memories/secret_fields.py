@@ -10,14 +10,12 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engrain.domain.records import Entity, Episode, Fact, Rule
-from engrain.domain.text.secrets import apply_policy, apply_policy_to_value, find_secrets
+from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.text.secrets import Secret, SecretPolicy, apply_policy, apply_policy_to_value, find_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.records import MemoryRecord
-    from engrain.domain.text.secrets import Secret, SecretPolicy
 
 _Record = TypeVar("_Record", Episode, Fact, Rule, Entity)
 

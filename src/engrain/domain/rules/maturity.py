@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engrain.domain.memories.decay import days_between
-from engrain.domain.records import Record
+from engrain.domain.records import Maturity, Record, Rule
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.records import Maturity, Rule
 
 Outcome = Literal["helpful", "harmful"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

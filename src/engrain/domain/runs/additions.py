@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-from engrain.domain.records import Record
-
-if TYPE_CHECKING:
-    from engrain.domain.records import Degraded, Episode, Fact, Rule
+from engrain.domain.records import Degraded, Episode, Fact, Record, Rule
 
 LearningTime = Literal["now", "background", "later"]
 LEARNING_TIMES: tuple[LearningTime, ...] = get_args(LearningTime)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from engrain.domain.records import Record
+from engrain.domain.records import Degraded, Fact, Record, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.records import Degraded, Fact, Rule
 
 ActionKind = Literal["new_fact", "updated_fact", "new_rule", "confirmation"]
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Episode, Fact, Rule, format_time
+from engrain.domain.records import Caller, Episode, Event, Fact, MemoryRecord, Rule, format_time
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Caller, Event, MemoryRecord
     from engrain.domain.runs.runs import Run
 
 _CREATIONS = frozenset({"fact_created", "rule_created"})

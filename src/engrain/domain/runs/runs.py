@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.records import DEFAULT_TENANT, ConsolidationStatus, Episode, Record
+from engrain.domain.records import DEFAULT_TENANT, ConsolidationStatus, Episode, Kind, Record
 from engrain.domain.runs.retries import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.records import Kind
 
 RunKind = Literal["consolidation", "reflection", "summary"]
 RunStatus = Literal["running", "done", "failed", "abandoned", "undone"]

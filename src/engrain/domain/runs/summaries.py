@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-from engrain.domain.records import Record
+from engrain.domain.records import Degraded, Record
 from engrain.domain.runs.completions import Usage
-
-if TYPE_CHECKING:
-    from engrain.domain.records import Degraded
 
 Strategy = Literal["simple", "hierarchical", "extractive", "map_reduce"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

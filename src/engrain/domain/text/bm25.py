@@ -11,13 +11,12 @@ import math
 import zlib
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import TypeAlias
 
     from numpy.typing import NDArray
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from engrain.engines.embedders.vectors import unit_rows
-from engrain.engines.endpoint import Endpoint, Refused, RetryPolicy
+from engrain.engines.endpoint import Endpoint, Refused, RetryPolicy, Timing
 from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import EmbedRole
     from engrain.engines.embedders.dialects import Dialect
-    from engrain.engines.endpoint import Timing
     from engrain.engines.endpoint_config import EndpointConfig
 
 # A question waits while somebody looks on; documents are made in the background, and their queue tries again by itself.

@@ -12,7 +12,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engrain.domain.runs.completions import Completion
+from engrain.domain.runs.completions import Completion, Prompt
 from engrain.engines.llms.responses import MAX_ANSWER_BYTES, parse_text, system_prompt, too_long_error
 from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable, InvalidInput
@@ -20,7 +20,6 @@ from engrain.errors import EngineUnavailable, InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engrain.domain.runs.completions import Prompt
 
 _CHUNK_BYTES: Final = 65_536
 _MAX_ERROR_BYTES: Final = 4_096  # of the program's error output

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.domain.runs.completions import Completion, Usage
+from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines.endpoint import Endpoint, RetryPolicy, Timing
-from engrain.engines.llms.responses import MAX_ANSWER_BYTES, Limits, SchemaFallback, system_prompt, to_completion
+from engrain.engines.llms.responses import (
+    MAX_ANSWER_BYTES,
+    Limits,
+    SchemaFallback,
+    SchemaMode,
+    system_prompt,
+    to_completion,
+)
 from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
-    from engrain.domain.runs.completions import Prompt
     from engrain.engines.endpoint_config import EndpointConfig
-    from engrain.engines.llms.responses import SchemaMode
 
 URL: Final = "https://api.openai.com/v1"
 PATH: Final = "/chat/completions"

@@ -10,9 +10,9 @@ import weakref
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from engrain.domain.runs.completions import Completion, Usage
+from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines.endpoint import Refused, RetryPolicy, Timing, TransientFailure, retry
-from engrain.engines.llms.responses import Limits, SchemaFallback, system_prompt, to_completion
+from engrain.engines.llms.responses import Limits, SchemaFallback, SchemaMode, system_prompt, to_completion
 from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable
 
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.providers import Provider
 
-    from engrain.domain.runs.completions import Prompt
     from engrain.engines.endpoint_config import ServiceAddress
-    from engrain.engines.llms.responses import SchemaMode
 
 _Result = TypeVar("_Result")
 # Time to wait for an answer beyond the library's own deadline.

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
-from engrain.domain.runs.completions import Completion, Usage
+from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines.endpoint import Refused
 from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable
@@ -14,7 +14,6 @@ from engrain.errors import EngineUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.runs.completions import Prompt
 
 _Answer = TypeVar("_Answer")
 

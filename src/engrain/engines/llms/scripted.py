@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from engrain.domain.runs.completions import Completion
+from engrain.domain.runs.completions import Completion, Prompt
 from engrain.engines.llms.responses import parse_text
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from engrain.domain.runs.completions import Prompt
 
 
 class ScriptedLLM:

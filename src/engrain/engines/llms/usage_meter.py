@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, cast
 
 from engrain import metrics
 from engrain.domain import checks
-from engrain.domain.runs.completions import Completion, Usage
+from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.errors import EngineUnavailable, EngrainError, InvalidInput
 
 if TYPE_CHECKING:
     from engrain.domain.ports import LLM
-    from engrain.domain.runs.completions import Prompt
 
 _LOG = logging.getLogger(__name__)
 

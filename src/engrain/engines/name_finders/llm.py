@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.domain.entities.registry import NAME_KINDS
+from engrain.domain.entities.registry import NAME_KINDS, Name
 from engrain.domain.runs.completions import Prompt
 from engrain.engines.callables import CallableNames
 from engrain.engines.llms.responses import extract_json
 
 if TYPE_CHECKING:
-    from engrain.domain.entities.registry import Name
     from engrain.domain.ports import LLM
 
 # A long turn; beyond it a model forgets what stood first, and its answer grows with the text.

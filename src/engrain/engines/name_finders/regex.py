@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engrain.domain.entities.registry import Name
+from engrain.domain.entities.registry import Name, NameKind
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from engrain.domain.entities.registry import NameKind
 
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"

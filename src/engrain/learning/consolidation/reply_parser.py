@@ -20,13 +20,13 @@ from engrain.learning.consolidation.proposals import (
     Guidance,
     Proposal,
     Statement,
+    UpdateReason,
 )
 from engrain.learning.consolidation.reply_schema import RECAP, ROWS, SECTIONS
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.learning.consolidation.proposals import UpdateReason
 
 NO_JSON = "No JSON block found in consolidation output"
 # Far more than thirty episodes can teach, and a bound on the work for what a model was talked into.

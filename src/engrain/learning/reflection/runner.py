@@ -18,8 +18,11 @@ from engrain.domain.runs.runs import Claim
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection.reflections import (
     PROMPT_VERSION,
+    Outcome,
+    ReflectionDraft,
     ReflectionOutcome,
     ReflectionPolicy,
+    ReflectionWindow,
     build_fact,
     check_due,
     select_window,
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from engrain.domain.ports import Clock, Ids
-    from engrain.learning.reflection.reflections import Outcome, ReflectionDraft, ReflectionWindow
     from engrain.learning.summaries.summarization import SummaryWriter
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from engrain.domain.records import Episode, Fact
-
-if TYPE_CHECKING:
-    from engrain.domain.records import MemoryRecord
+from engrain.domain.records import Episode, Fact, MemoryRecord
 
 
 @dataclass(frozen=True, slots=True)

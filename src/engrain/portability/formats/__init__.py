@@ -27,13 +27,20 @@ from engrain.portability.formats.markdown import MARKDOWN
 from engrain.portability.formats.mcp_memory import MCP_MEMORY
 from engrain.portability.formats.mem0 import MEM0
 from engrain.portability.formats.openai import OPENAI
-from engrain.portability.formats.records import BrokenRecord, IgnoredKeys, ImportedTurn
+from engrain.portability.formats.records import (
+    BrokenRecord,
+    Container,
+    Entry,
+    Format,
+    IgnoredKeys,
+    ImportedRecord,
+    ImportedTurn,
+    Layout,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-    from engrain.portability.formats.records import Container, Entry, Format, ImportedRecord, Layout
 
     _Read: TypeAlias = ImportedRecord | BrokenRecord | IgnoredKeys
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Record
+from engrain.domain.records import EmbeddingVersion, Record
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.retrieval.embeddings.embedding_queue import BATCH, BisectingEmbedder, describe_refusal
 from engrain.storage.write import embedding_versions
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engrain.domain.ports import Embedder
-    from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Act, Unembedded
     from engrain.storage.store import SqlStore
 

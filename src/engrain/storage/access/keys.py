@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
-from engrain.domain.access.keys import StoredKey
+from engrain.domain.access.keys import AccessKey, StoredKey
 from engrain.errors import InvalidInput
 from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.access.keys import AccessKey
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain.maintenance.backups import VectorSpace
+from engrain.domain.maintenance.backups import Extent, Row, VectorSpace
 from engrain.storage.backup.tables import (
     BACKED_UP,
     DEPARTURES,
@@ -27,7 +27,6 @@ from engrain.storage.write import embedding_versions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from engrain.domain.maintenance.backups import Extent, Row
     from engrain.storage.dialects import Dialect
     from engrain.storage.rows import ColumnType
     from engrain.storage.transaction import Transaction

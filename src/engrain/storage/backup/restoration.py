@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from engrain.domain.maintenance.backups import VectorSpace
+from engrain.domain.maintenance.backups import Extent, Fate, Row, VectorSpace
 from engrain.domain.memories.fact_keys import PROJECT_MARK, FactKey, fact_key
 from engrain.domain.memories.trust import is_pending
 from engrain.domain.records import Episode, Event
 from engrain.storage import selection
 from engrain.storage.backup import clearance
 from engrain.storage.backup.tables import DEPARTURES, KEYS, MEMORIES, TABLES, VECTORS
-from engrain.storage.dialects import as_json
+from engrain.storage.dialects import Dialect, as_json
 from engrain.storage.entities import registry
 from engrain.storage.filters import HAS_BEGUN, IS_LEFT
-from engrain.storage.rows import KIND_TABLES
+from engrain.storage.rows import KIND_TABLES, ColumnType
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.maintenance.backups import Extent, Fate, Row
     from engrain.domain.requests import Act
     from engrain.storage.backend import Backend
-    from engrain.storage.dialects import Dialect
-    from engrain.storage.rows import ColumnType
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Transaction
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
-from engrain.storage.rows import KIND_TABLES, RECORD_HOMES, column_defaults, column_types, find_record
+from engrain.storage.rows import KIND_TABLES, RECORD_HOMES, ColumnType, column_defaults, column_types, find_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.domain.maintenance.backups import Extent
     from engrain.domain.records import Kind
-    from engrain.storage.rows import ColumnType
 
 LOG = "log"  # the kind of a session of a log
 DEPARTURES, VECTORS = "memory_departures", "memory_vectors"

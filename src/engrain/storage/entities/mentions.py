@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.entities.registry import Mentions
-from engrain.domain.records import Fact, format_time
-from engrain.domain.requests import Candidate
+from engrain.domain.records import Fact, Kind, MemoryRecord, format_time
+from engrain.domain.requests import Candidate, Request
 from engrain.domain.text.names import name_key
 from engrain.errors import NotFound
 from engrain.storage import selection
@@ -26,8 +26,6 @@ from engrain.storage.write import arrivals, updates
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Kind, MemoryRecord
-    from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 _SET_METADATA: Mapping[Kind, str] = {

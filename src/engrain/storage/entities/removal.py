@@ -12,7 +12,7 @@ from engrain.domain import events
 from engrain.domain.entities import merges
 from engrain.domain.entities.merges import Conflict
 from engrain.domain.entities.registry import merged_into
-from engrain.domain.records import Fact
+from engrain.domain.records import Entity, Fact
 from engrain.storage import selection
 from engrain.storage.entities import registry
 from engrain.storage.filters import same_slot
@@ -21,7 +21,6 @@ from engrain.storage.write import periods, removal
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engrain.domain.records import Entity
     from engrain.storage.unit_of_work import UnitOfWork
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.domain import events
 from engrain.domain.items import (
     IndexEntry,
     ItemAddress,
+    ItemChange,
+    Namespace,
     StoredItem,
     WrittenItem,
     below,
@@ -23,16 +25,13 @@ from engrain.domain.items import (
 from engrain.errors import VersionConflict
 from engrain.storage.dialects import micros
 from engrain.storage.filters import position_bindings
-from engrain.storage.transaction import for_every_user, repeatable
+from engrain.storage.transaction import Transaction, for_every_user, repeatable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from engrain.domain.filters import TimePosition
-    from engrain.domain.items import ItemChange, Namespace
     from engrain.domain.requests import Act
-    from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 _AT_ONCE = 500

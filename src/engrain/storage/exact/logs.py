@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.logs import LogAddress, LogAppend, LogEntry, LogSession, digest_log
+from engrain.domain.logs import LogAddress, LogAppend, LogEntry, LogSession, NewEntry, digest_log
 from engrain.storage.filters import position_bindings
 from engrain.storage.transaction import repeatable
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.filters import TimePosition
-    from engrain.domain.logs import NewEntry
     from engrain.domain.records import Episode, MemoryRecord
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 

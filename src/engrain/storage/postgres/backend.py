@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain.ids import NumberSource
-from engrain.domain.records import KINDS
-from engrain.domain.requests import Health
+from engrain.domain.records import KINDS, EmbeddingVersion, Fact, Kind
+from engrain.domain.requests import Health, Request
 from engrain.errors import IntegrityViolated, StorageError
 from engrain.storage.postgres import health, keywords, schema, table_maintenance, vectors
 from engrain.storage.postgres.citus.statements import CITUS_STATEMENTS
 from engrain.storage.postgres.common_words import COMMON, CommonWords
-from engrain.storage.postgres.connections import Connections
+from engrain.storage.postgres.connections import Connection, Connections
 from engrain.storage.postgres.driver_errors import is_race
 from engrain.storage.postgres.forecasts import SearchForecasts
 from engrain.storage.postgres.index import READ_ALL, PostgresIndex
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.maintenance.vitals import PoolVitals
-    from engrain.domain.records import EmbeddingVersion, Fact, Kind
-    from engrain.domain.requests import Request
     from engrain.domain.runs.jobs import Compaction
-    from engrain.storage.postgres.connections import Connection
     from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.unit_of_work import Forecasts, Snapshot, UnitOfWork
 

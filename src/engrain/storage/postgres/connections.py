@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 import psycopg
 from pgvector.psycopg.vector import register_vector_info
-from psycopg.adapt import AdaptersMap
+from psycopg.adapt import AdaptersMap, PyFormat
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Format, TransactionStatus
 from psycopg.types import TypeInfo
-from psycopg.types.array import ListBinaryDumper
+from psycopg.types.array import BaseListDumper, ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from psycopg.abc import DumperKey
-    from psycopg.adapt import PyFormat
-    from psycopg.types.array import BaseListDumper
 
 _LOG = logging.getLogger(__name__)
 Connection: TypeAlias = PipelineTransaction  # what work gets

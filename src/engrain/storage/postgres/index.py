@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain.records import Episode, MemoryRecord
+from engrain.domain.records import Episode, Kind, MemoryRecord
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import find_expiry, has_foreign_words, is_searched, own_terms
 from engrain.storage.dialects import as_json
 from engrain.storage.search.lent_words import StoredWords, join_words
-from engrain.storage.search.neighbour_words import WordsAround, find_lent, load_words_around
+from engrain.storage.search.neighbour_words import Words, WordsAround, find_lent, load_words_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.records import Kind
     from engrain.storage.postgres.table_maintenance import PlannerStatistics
     from engrain.storage.search.index import StoredTurns
-    from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
 # Up to so many memories, reading the words of all takes less than finding out which are worth it.

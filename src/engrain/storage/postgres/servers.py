@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias
 from urllib.parse import quote
 
 import psycopg
@@ -15,7 +15,6 @@ from engrain.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import LiteralString
 
     Connection: TypeAlias = psycopg.Connection[Any]
 

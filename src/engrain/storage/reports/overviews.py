@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Highlights
-from engrain.domain.records import KINDS
+from engrain.domain.records import KINDS, Kind
 from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import matching
@@ -16,7 +16,6 @@ from engrain.storage.search.namespaces import load_search_space
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.records import Kind
     from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import Snapshot
 

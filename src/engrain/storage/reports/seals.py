@@ -11,6 +11,8 @@ from engrain.domain.access.scopes import user_of
 from engrain.domain.maintenance.seals import (
     EVENTS_OF_A_SEAL,
     GENESIS,
+    Break,
+    Seal,
     Verification,
     digest_event,
     has_signature,
@@ -23,7 +25,6 @@ from engrain.storage.transaction import for_every_user
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from engrain.domain.maintenance.seals import Break, Seal
     from engrain.domain.records import Event
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 

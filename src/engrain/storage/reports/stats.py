@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
@@ -12,7 +12,6 @@ from engrain.storage.search.namespaces import count_waiting
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Any
 
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot

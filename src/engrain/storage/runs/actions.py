@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from engrain.domain import events
 from engrain.domain.faults import describe_fault
 from engrain.domain.memories.lineage import inherit_trust
-from engrain.domain.records import Fact, Link, MemoryRecord, Rule
-from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, ActionResult
+from engrain.domain.records import Fact, Link, MemoryRecord, Relation, Rule
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, ActionResult
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
 from engrain.storage.write import arrivals, changes, updates
@@ -17,8 +17,6 @@ from engrain.storage.write import arrivals, changes, updates
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engrain.domain.records import Relation
-    from engrain.domain.runs.plans import Action
     from engrain.storage.unit_of_work import UnitOfWork
 
 

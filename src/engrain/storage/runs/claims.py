@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.access.pools import pool_scope
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Caller, Degraded, Episode, Fact, MemoryRecord
 from engrain.domain.runs import batches
-from engrain.domain.runs.plans import Plan
+from engrain.domain.runs.plans import Action, ActionResult, Plan
 from engrain.domain.runs.runs import (
     WORKER_GONE,
     AgentBacklog,
     Batch,
+    Claim,
     PendingSession,
     Run,
+    RunKind,
+    Setback,
     WaitingBacklog,
     after_failure,
     after_loss,
@@ -30,14 +33,10 @@ from engrain.storage.runs import actions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
 
     from engrain.domain.filters import TimePosition
-    from engrain.domain.records import Caller, Degraded, MemoryRecord
     from engrain.domain.requests import Act
-    from engrain.domain.runs.plans import Action, ActionResult
     from engrain.domain.runs.retries import Retry
-    from engrain.domain.runs.runs import Claim, RunKind, Setback
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 

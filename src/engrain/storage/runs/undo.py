@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.memories import decay
-from engrain.domain.records import Episode, Fact, Rule, format_time
+from engrain.domain.records import Episode, Event, Fact, MemoryRecord, Rule, format_time
 from engrain.domain.runs import reversal
 from engrain.domain.runs.runs import KeptItem, RestoredItem, UndoResult
 from engrain.errors import NotFound
@@ -20,7 +20,6 @@ from engrain.storage.write import periods, updates
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from engrain.domain.records import Event, MemoryRecord
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import UnitOfWork
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from engrain.domain.requests import Candidate
+from engrain.domain.requests import Candidate, Ref
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import own_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
     from numpy.typing import NDArray
 
     from engrain.domain.records import MemoryRecord
-    from engrain.domain.requests import Ref
 
 # BM25 ranks the best of a cheaper judgement: this many more are taken than wanted, at least so many.
 _DEPTH_FACTOR = 4

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import KINDS, Kind
+from engrain.domain.records import KINDS, Caller, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from engrain.domain.records import Caller
     from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import Snapshot
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import Filter
 from engrain.domain.memories.trust import levels_from
-from engrain.domain.records import REFLECTION, Fact
+from engrain.domain.records import REFLECTION, Fact, Kind, MemoryRecord, Rule
 from engrain.domain.requests import Candidate, Request
 from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.records import Kind, MemoryRecord, Rule
     from engrain.storage.unit_of_work import Snapshot
 
 # The importance of each kind; a rule has none of its own: 5, the middle.

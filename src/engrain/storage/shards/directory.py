@@ -15,12 +15,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engrain.errors import UNWRITABLE, DatabaseBusy, InvalidInput
-from engrain.storage.store import HOME
+from engrain.storage.store import HOME, SqlStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from engrain.storage.store import SqlStore
     from engrain.storage.transaction import Transaction
 
 HERE = "here"

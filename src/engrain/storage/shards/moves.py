@@ -16,7 +16,7 @@ from engrain.domain.records import Record
 from engrain.errors import DatabaseBusy, InvalidInput
 from engrain.storage.migrations import HEAD, table_names
 from engrain.storage.shards.directory import HERE, incoming, moved
-from engrain.storage.transaction import repeatable
+from engrain.storage.transaction import Transaction, repeatable
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from engrain.storage.shards.store import ShardedStore
     from engrain.storage.store import SqlStore
-    from engrain.storage.transaction import Transaction
 
     Progress = Callable[[str, int], None]
 

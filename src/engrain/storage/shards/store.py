@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from engrain.domain.maintenance.vitals import merge_vitals
+from engrain.domain.maintenance.vitals import Vitals, merge_vitals
 from engrain.domain.runs.jobs import Compaction
 from engrain.errors import InvalidInput
 from engrain.storage import jobs
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.maintenance.backups import Extent
-    from engrain.domain.maintenance.vitals import Vitals
     from engrain.domain.records import Caller, EmbeddingVersion
     from engrain.domain.requests import Act, Health, Ref
     from engrain.storage.backup.extraction import SqlExtraction

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from engrain.domain.requests import Health
+from engrain.domain.requests import Health, Request
 from engrain.storage.search import candidates, matching, word_search
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.search.turn_cache import BYTES_PER_TURN, TurnCache
@@ -15,8 +15,8 @@ from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import MOST_BYTES, Cosines, VectorCache
 from engrain.storage.sqlite.word_cache import FEWEST_SEARCHES, SHARE_OF_WORDS, WordCache
-from engrain.storage.transaction import Transaction
-from engrain.storage.unit_of_work import UnitOfWork
+from engrain.storage.transaction import Connection, Transaction
+from engrain.storage.unit_of_work import Forecasts, Snapshot, UnitOfWork
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -26,11 +26,8 @@ if TYPE_CHECKING:
 
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.records import EmbeddingVersion, Fact, Kind
-    from engrain.domain.requests import Request
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.search.candidates import RankedDocs
-    from engrain.storage.transaction import Connection
-    from engrain.storage.unit_of_work import Forecasts, Snapshot
 
 _Result = TypeVar("_Result")
 _ALL = -1  # what SQLite takes for no limit

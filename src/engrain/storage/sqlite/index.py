@@ -9,6 +9,7 @@ from engrain.domain.text import bm25
 from engrain.domain.text.indexing import find_expiry, has_foreign_words, is_searched, own_terms
 from engrain.storage import selection
 from engrain.storage.search.neighbour_words import (
+    Words,
     group_by_session,
     load_words_around,
     load_words_of_turns,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.storage.search.index import StoredTurns
-    from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
 _SETTLE_AT_ONCE = 1_000

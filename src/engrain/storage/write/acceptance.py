@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain.memories.trust import TRUST
-from engrain.domain.records import Fact
+from engrain.domain.records import Fact, MemoryRecord
 from engrain.storage import selection
 from engrain.storage.write import arrivals, batches, changes, periods, updates
 
 if TYPE_CHECKING:
-    from engrain.domain.records import MemoryRecord
     from engrain.storage.unit_of_work import UnitOfWork
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.memories.fact_keys import PROJECT_MARK
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 from engrain.domain.text.dialogue.questions import question_shares
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.entities.subjects import Subject, find_namesakes
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.index import StoredTurns
-from engrain.storage.search.neighbour_words import group_by_session, session_of
+from engrain.storage.search.neighbour_words import Session, group_by_session, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.memories.turn_columns import NewTurns
-    from engrain.domain.records import MemoryRecord, Rule
-    from engrain.storage.search.neighbour_words import Session
     from engrain.storage.unit_of_work import UnitOfWork
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from engrain.domain import events
 from engrain.domain.memories import decay
 from engrain.domain.memories.trust import with_trust
-from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.records import Episode, Fact, Kind, Link, MemoryRecord, Rule
 from engrain.domain.rules import maturity
-from engrain.domain.rules.maturity import Application
+from engrain.domain.rules.maturity import Application, Outcome, Thresholds
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.memories.decay import Standing
-    from engrain.domain.records import Kind
-    from engrain.domain.rules.maturity import Outcome, Thresholds
     from engrain.storage.unit_of_work import UnitOfWork
 
     # Of an answer to one of its memories: kind and id of that, and when.

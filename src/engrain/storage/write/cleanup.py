@@ -11,7 +11,7 @@ from engrain.domain.maintenance import retention
 from engrain.domain.records import Episode
 from engrain.storage import selection
 from engrain.storage.rows import KIND_TABLES
-from engrain.storage.transaction import for_every_user, repeatable
+from engrain.storage.transaction import Transaction, for_every_user, repeatable
 from engrain.storage.write import removal
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.retention import CleanupBatch, Removal, Retention
     from engrain.domain.memories.decay import AgingKind
     from engrain.domain.requests import Act
-    from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import UnitOfWork
 
 

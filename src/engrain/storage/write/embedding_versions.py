@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from engrain.domain import events
 from engrain.domain.records import EmbeddingVersion
-from engrain.domain.requests import Unembedded
+from engrain.domain.requests import Act, Ref, Unembedded
 from engrain.domain.text.indexing import embedding_text
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.storage import selection
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.requests import Act, Ref
     from engrain.storage.transaction import Transaction
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.events import EVENTS_REMOVED, KEPT_TYPES, events_removed
-from engrain.domain.maintenance.seals import SPENT_START, read_seal, trim_seal
+from engrain.domain.maintenance.seals import SPENT_START, Seal, read_seal, trim_seal
 from engrain.storage.reports.seals import PREFIX, check_seal, compare_events, load_sealed, name_seal
 from engrain.storage.search.history import find_removal
 from engrain.storage.transaction import for_every_user, repeatable
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.maintenance.seals import Seal
     from engrain.domain.records import Event
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 

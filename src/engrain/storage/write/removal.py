@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from engrain.domain import events
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.filters import is_hidden
-from engrain.domain.memories.erasure import DerivedMemory, Erasure
-from engrain.domain.records import KINDS, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.memories.erasure import Cascade, DerivedMemory, Erasure
+from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Rule
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.transaction import for_every_user, repeatable
@@ -18,8 +18,6 @@ from engrain.storage.write import periods, updates
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from engrain.domain.memories.erasure import Cascade
-    from engrain.domain.records import Kind
     from engrain.storage.unit_of_work import UnitOfWork
 
 # Statements that clear what names memories of a kind.

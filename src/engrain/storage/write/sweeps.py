@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engrain.domain import events
 from engrain.domain.memories import decay
-from engrain.domain.memories.decay import AGE_STEPS, LEAST_AGE_MULTIPLIER
+from engrain.domain.memories.decay import AGE_STEPS, LEAST_AGE_MULTIPLIER, AgingKind, DecayPolicy, Standing, SweepBatch
 from engrain.domain.records import Episode, Fact
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
-from engrain.storage.transaction import for_every_user, repeatable
+from engrain.storage.transaction import Transaction, for_every_user, repeatable
 from engrain.storage.write import periods
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
     from engrain.domain.requests import Act
-    from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import UnitOfWork
 
 # The databases' exp() may differ from ours in the last digit: what is so close to a threshold is decided here.

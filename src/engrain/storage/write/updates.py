@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.records import Episode, Fact, Link, MemoryRecord, format_time
+from engrain.domain.records import Caller, Episode, Fact, Link, MemoryRecord, format_time
 from engrain.errors import Forbidden, InvalidInput
 from engrain.storage import selection
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from engrain.domain.records import Caller
     from engrain.storage.unit_of_work import UnitOfWork
 
 

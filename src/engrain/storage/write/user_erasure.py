@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.maintenance.erasure import ErasedRows, UserErasure
-from engrain.domain.records import KINDS, Episode
+from engrain.domain.records import KINDS, Episode, MemoryRecord
 from engrain.storage import selection
 from engrain.storage.entities import registry
 from engrain.storage.exact import items, logs
@@ -18,7 +18,6 @@ from engrain.storage.write import removal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.records import MemoryRecord
     from engrain.storage.unit_of_work import UnitOfWork
 
 _AT_ONCE = 500

@@ -20,12 +20,11 @@ from engrain.domain.text.dialogue.changes import (
     split_passage,
 )
 from engrain.domain.text.dialogue.questions import strip_idioms
-from engrain.domain.text.dialogue.values import COUNTED, find_asked_kind, find_values
+from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engrain.domain.text.dialogue.values import Kind
 
 # A correction has at least this share of the score of what it corrects: where it denies what that says in answer to the
 # question, where it names what is so no more, where it states a change of what the question is about, where it has

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from engrain.domain.records import Episode, Fact, Rule
+from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 from engrain.interfaces.cli import output
-
-if TYPE_CHECKING:
-    from engrain.domain.records import MemoryRecord
 
 _LONGEST_SUMMARY = 200  # two lines of a terminal
 

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psycopg import sql
+from psycopg import Cursor, sql
 
 from engrain.storage.migrations import HEAD, table_names
 
 if TYPE_CHECKING:
-    from psycopg import Cursor
-
     from engrain.storage.postgres.connections import Connection
 
 # Others refer to these, or they to themselves: each foreign key finds its table distributed already.
