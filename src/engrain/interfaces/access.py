@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.keys import KEY_PREFIX, LOCAL_CALLER, Grant, Role, allows
 from engrain.errors import Forbidden, RateLimited, Unauthenticated
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engrain.service import Memory
+    from engrain.verbs.signatures import Signature
 
 # How a header introduces a key; mem0's clients say the second.
 _SCHEMES = frozenset({"bearer", "token"})
@@ -96,6 +97,40 @@ def require(grant: Grant, needs: Role) -> None:
     """
     if not allows(grant.role, needs):
         raise Forbidden(f"this needs a key of role {needs}, and the one shown is of role {grant.role}")
+
+
+def caller_arguments(
+    signature: Signature, rights: Grant, *, grant: Grant | None, agent: str | None, extent: str | None, user: str | None
+) -> dict[str, Any]:
+    """Return the arguments of a verb that the identity of a request gives: never wider than its rights.
+
+    `agent` is who asks; `extent` is the agent to which a verb of a whole tenant is narrowed, None for all of them.
+    """
+    given, made, is_of_memory = signature.caller_parameters, dict[str, Any](), signature.verb.owner == "memory"
+    if "user" in given:
+        made["user"] = user
+    elif is_of_memory and given:
+        rights.check_every_user()
+    if is_of_memory and "agent" in signature.by_name:
+        made["agent"] = narrow(rights, extent, name="agent")
+    elif "agent" in given:
+        made["agent"] = rights.agent if given["agent"] == "key" else agent
+    if "grant" in given:
+        made["grant"] = grant
+    if "tenant" in given:
+        made["tenant"] = rights.tenant_id if "agent" in made else rights.whole_tenant
+    return made
+
+
+def narrow(grant: Grant, agent: str | None, *, name: str) -> str | None:
+    """Return the agent that a grant acts for where a request names one or none; None for any.
+
+    Raises:
+        Forbidden: the key speaks for another one.
+    """
+    if agent is not None and grant.agent not in (None, agent):
+        raise Forbidden(f"the key speaks for the agent {grant.agent!r:.80} alone; leave {name} out")
+    return grant.agent if agent is None else agent
 
 
 def secret_of_header(authorization: str | None) -> str | None:

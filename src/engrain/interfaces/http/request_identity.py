@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from engrain.domain.access.keys import Grant, Role
 from engrain.domain.records import Caller
 from engrain.errors import Forbidden, InvalidInput
-from engrain.interfaces.access import Gate, require
+from engrain.interfaces.access import Gate, narrow, require
 from engrain.interfaces.http.problems import request_id
 
 if TYPE_CHECKING:
@@ -69,15 +69,6 @@ class RequestIdentity:
             may_publish=self.grant.may_publish(self.memory.settings.server.publishing_role),
         )
 
-    def extent(self, agent: str | None) -> str | None:
-        """Return the agent to which a verb of a whole tenant is narrowed; None for all of the tenant.
-
-        Raises:
-            Forbidden: the key speaks for another one, or for one user.
-        """
-        self.grant.check_every_user()
-        return _extent(self.grant, agent, name="agent")
-
 
 async def request_identity(request: Request) -> RequestIdentity:
     """Return the identity that the route established before it read anything else of the request."""
@@ -110,17 +101,11 @@ async def identify_for(request: Request, needs: Role, *, memory: "Memory", gate:
     return RequestIdentity(
         memory=memory,
         grant=grant,
-        agent_name=_extent(grant, _header(request, AGENT), name=AGENT),
+        agent_name=narrow(grant, _header(request, AGENT), name=AGENT),
         user=_user(grant, _header(request, USER), _header(request, USER_TOO)),
         session=_header(request, SESSION),
         request_id=request_id(request),
     )
-
-
-def _extent(grant: Grant, agent: str | None, *, name: str) -> str | None:
-    if agent is not None and grant.agent not in (None, agent):
-        raise Forbidden(f"the key speaks for the agent {grant.agent!r:.80} alone; leave {name} out")
-    return grant.agent if agent is None else agent
 
 
 def _user(grant: Grant, user: str | None, also: str | None) -> str | None:

@@ -17,6 +17,7 @@ from engrain.agent.agent import Agent
 from engrain.domain import checks
 from engrain.domain.records import Entity, Episode, Fact, Rule
 from engrain.errors import Forbidden, InvalidInput, NotFound
+from engrain.interfaces.access import caller_arguments
 from engrain.interfaces.http import answers, files
 from engrain.interfaces.http.openapi.schemas import answer_type, reference, summary_of
 from engrain.interfaces.http.problems import Refused
@@ -240,27 +241,15 @@ def _call(signature: Signature, identity: RequestIdentity, arguments: dict[str, 
     """
     if identity.grant.key_id is None and signature.verb.group == "keys" and signature.verb.effect != "reads":
         raise Forbidden("this server asks nobody who they are, so it makes no keys: use engrain keys on its machine")
-    method = signature.bind(identity.memory, identity.agent())
-    return method(**{**arguments, **_caller_arguments(signature, identity, arguments)})
-
-
-def _caller_arguments(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return tenant and agent for a verb of the whole memory: never wider than the key."""
-    made: dict[str, Any] = {}
-    if "user" in signature.caller_parameters:
-        made["user"] = identity.user
-    elif signature.verb.owner == "memory" and signature.caller_parameters:
-        identity.grant.check_every_user()
-    if signature.verb.owner == "memory" and "agent" in signature.by_name:
-        made["agent"] = identity.extent(arguments.get("agent"))
-    elif "agent" in signature.caller_parameters:
-        is_bound = signature.caller_parameters["agent"] == "key"
-        made["agent"] = identity.extent(None) if is_bound else identity.agent_name
-    if "grant" in signature.caller_parameters:
-        made["grant"] = identity.grant
-    if "tenant" in signature.caller_parameters:
-        made["tenant"] = identity.tenant if "agent" in made else identity.grant.whole_tenant
-    return made
+    given = caller_arguments(
+        signature,
+        identity.grant,
+        grant=identity.grant,
+        agent=identity.agent_name,
+        extent=arguments.get("agent"),
+        user=identity.user,
+    )
+    return signature.bind(identity.memory, identity.agent())(**arguments | given)
 
 
 def _answer(

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from engrain.context.block import ContextBlock
 from engrain.errors import NotFound
+from engrain.interfaces.access import caller_arguments
 from engrain.interfaces.json_arguments import described, field_type, library_value
 from engrain.interfaces.mcp.identity import Identity, RequestContext, RequestContextArgument
 from engrain.interfaces.mcp.results import Result
@@ -95,9 +96,12 @@ def _declared(parameter: Parameter) -> inspect.Parameter:
 
 def _answer(signature: Signature, identity: Identity, context: RequestContext | None, arguments: dict[str, Any]) -> Any:
     """Call the verb under an identity; something that is not there is an answer and no fault."""
-    agent = identity.agent(context)
+    agent, name = identity.agent(context), identity.agent_name
     try:
-        value = signature.bind(identity.memory, agent)(**arguments, **_caller_arguments(signature, identity))
+        given = caller_arguments(
+            signature, identity.rights, grant=identity.grant, agent=name, extent=name, user=identity.user
+        )
+        value = signature.bind(identity.memory, agent)(**arguments, **given)
     except NotFound:
         value, is_found = None, False
     else:
@@ -113,18 +117,3 @@ def _answer(signature: Signature, identity: Identity, context: RequestContext | 
     return CallToolResult(
         content=[TextContent(type="text", text=value.text)], structured_content=answer.model_dump(mode="json")
     )
-
-
-def _caller_arguments(signature: Signature, identity: Identity) -> dict[str, Any]:
-    """Return what no argument gives: the grant, and of a verb of the whole memory tenant and agent."""
-    if signature.verb.owner == "agent":
-        return {"grant": identity.grant} if "grant" in signature.caller_parameters else {}
-    if "user" not in signature.caller_parameters:
-        identity.rights.check_every_user()
-    names_agent = "agent" in signature.by_name or "agent" in signature.caller_parameters
-    made: dict[str, Any] = {"agent": identity.agent_name} if names_agent else {}
-    if "user" in signature.caller_parameters:
-        made["user"] = identity.user
-    if "tenant" in signature.caller_parameters:
-        made["tenant"] = identity.tenant if names_agent else identity.rights.whole_tenant
-    return made
