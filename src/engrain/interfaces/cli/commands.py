@@ -13,16 +13,10 @@ from engrain import __version__
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import (
-    AgentName,
-    AsJson,
-    ConfigFile,
-    Db,
-    ServerKey,
-    TenantName,
-    UserName,
+    Invocation,
     command_of_function,
+    declare_options,
     flag,
-    options,
     pass_plain_values,
 )
 from engrain.verbs import docstrings
@@ -55,29 +49,24 @@ app = typer.Typer(
 )
 
 
-@app.callback(invoke_without_command=True)
 def engrain(
     context: typer.Context,
     *,
     version: Annotated[bool, flag("--version", "Show the version and exit.")] = False,
-    db: Db = None,
-    agent: AgentName = None,
-    user: UserName = None,
-    tenant: TenantName = None,
-    config: ConfigFile = None,
-    server_key: ServerKey = None,
-    as_json: AsJson = False,
+    **shared: Any,
 ) -> None:
     """Long-term memory for AI agents: remembers what happened and what is true, finds it again, and says why."""
-    context.obj = options(
-        db=db, agent=agent, user=user, tenant=tenant, config=config, server_key=server_key, as_json=as_json
-    )
+    context.obj = Invocation(**shared)
     if version:
         output.say(f"engrain {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         output.note(context.get_help())
         raise typer.Exit(ExitCode.INVALID)
+
+
+declare_options(engrain)
+app.callback(invoke_without_command=True)(engrain)
 
 
 class LazyCommand(TyperCommand):

@@ -31,17 +31,28 @@ _HANDING_OUT = frozenset({"engrain export", "engrain export-events", "engrain co
 _AT_ONCE = {"consolidation": {"on_session_switch": False}}
 
 
+def flag(written: str, text: str, **more: Any) -> Any:
+    """An option as it is written: `--port N`, or without a value `--once`."""
+    name, _, metavar = written.partition(" ")
+    return typer.Option(name, metavar=metavar or None, help=text, **more)
+
+
+_DB = "File or postgresql:// URL of the memory (ENGRAIN_DB), created where there is none; https:// of a server."
+_CONFIG = "TOML file of settings instead of engrain.toml, or a host's with [modules.memory] (ENGRAIN_CONFIG)."
+_KEY = "Access key of the server that --db names; better ENGRAIN_KEY."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """Holds the global options; None is the settings' choice."""
+    """Holds the options of every command, before or after its name; None is the settings' choice."""
 
-    db: str | None = None
-    agent: str | None = None
-    user: str | None = None
-    tenant: str | None = None
-    config: str | None = None
-    key: str | None = None
-    as_json: bool = False
+    db: Annotated[str | None, flag("--db PATH", _DB)] = None
+    agent: Annotated[str | None, flag("--agent NAME", "Agent to speak for (ENGRAIN_AGENT).")] = None
+    user: Annotated[str | None, flag("--user NAME", "End user that the agent acts for (ENGRAIN_USER).")] = None
+    tenant: Annotated[str | None, flag("--tenant NAME", "Tenant of the agent (ENGRAIN_TENANT).")] = None
+    config: Annotated[str | None, flag("--config FILE", _CONFIG)] = None
+    server_key: Annotated[str | None, flag("--key KEY", _KEY)] = None
+    as_json: Annotated[bool, flag("--json", "One JSON document instead of text.")] = False
 
     def inside(self, outer: "Invocation") -> "Invocation":
         """The same options before and after the command's name: the later one wins."""
@@ -51,7 +62,7 @@ class Invocation:
     @property
     def replaced_settings(self) -> dict[str, Any]:
         """The settings that the options replace."""
-        values = {"db": self.db, "key": self.key, "agent": self.agent, "user": self.user, "tenant": self.tenant}
+        values = {"db": self.db, "key": self.server_key, "agent": self.agent, "user": self.user, "tenant": self.tenant}
         return {name: value for name, value in values.items() if value is not None}
 
     def settings(self, **sections: Mapping[str, Any]) -> "Settings":
@@ -205,45 +216,12 @@ def path_of(db: str) -> Path | None:
     return Path(db.removeprefix("sqlite:///")).expanduser()
 
 
-def flag(written: str, text: str, **more: Any) -> Any:
-    """An option as it is written: `--port N`, or without a value `--once`."""
-    name, _, metavar = written.partition(" ")
-    return typer.Option(name, metavar=metavar or None, help=text, **more)
-
-
-Db = Annotated[
-    str | None,
-    flag(
-        "--db PATH",
-        "File or postgresql:// URL of the memory (ENGRAIN_DB), created where there is none; https:// of a server.",
-    ),
-]
-ServerKey = Annotated[str | None, flag("--key KEY", "Access key of the server that --db names; better ENGRAIN_KEY.")]
-AgentName = Annotated[str | None, flag("--agent NAME", "Agent to speak for (ENGRAIN_AGENT).")]
-UserName = Annotated[str | None, flag("--user NAME", "End user that the agent acts for (ENGRAIN_USER).")]
-TenantName = Annotated[str | None, flag("--tenant NAME", "Tenant of the agent (ENGRAIN_TENANT).")]
-ConfigFile = Annotated[
-    str | None,
-    flag(
-        "--config FILE",
-        "TOML file of settings instead of engrain.toml, or a host's with [modules.memory] (ENGRAIN_CONFIG).",
-    ),
-]
-AsJson = Annotated[bool, flag("--json", "One JSON document instead of text.")]
-
-
-def options(
-    *,
-    db: Db = None,
-    agent: AgentName = None,
-    user: UserName = None,
-    tenant: TenantName = None,
-    config: ConfigFile = None,
-    server_key: ServerKey = None,
-    as_json: AsJson = False,
-) -> Invocation:
-    """The options of every command, before or after its name."""
-    return Invocation(db=db, agent=agent, user=user, tenant=tenant, config=config, key=server_key, as_json=as_json)
+def declare_options(callback: Callable[..., None], parameters: Iterable[inspect.Parameter] = ()) -> None:
+    """Declare what a callback takes by name: its own parameters, these, and the options of every command."""
+    own = [parameter for parameter in _parameters(callback).values() if parameter.kind is not parameter.VAR_KEYWORD]
+    everything = [*own, *parameters, *_parameters(Invocation).values()]
+    callback.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]  # typer asks inspect
+    callback.__annotations__ = {parameter.name: parameter.annotation for parameter in everything}
 
 
 def make_command(
@@ -261,8 +239,8 @@ def make_command(
     """
 
     def callback(context: typer.Context, **values: Any) -> None:
-        shared = {name: values.pop(name) for name in _parameters(options)}
-        invocation = options(**shared).inside(context.obj)
+        shared = {name: values.pop(name) for name in _parameters(Invocation)}
+        invocation = Invocation(**shared).inside(context.obj)
         try:
             if is_for_every_user:
                 _check_no_user(invocation, context.command_path)
@@ -270,9 +248,7 @@ def make_command(
         except (EngrainError, OSError, KeyboardInterrupt) as error:
             raise typer.Exit(failures.report(error, as_json=invocation.as_json)) from error
 
-    everything = [_CONTEXT, *parameters, *_parameters(options).values()]
-    callback.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]  # typer asks inspect
-    callback.__annotations__ = {parameter.name: parameter.annotation for parameter in everything}
+    declare_options(callback, parameters)
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     app.command(name, help=text)(callback)
     made = get_command(app)
@@ -328,9 +304,6 @@ def command_of_function(name: str, function: Callable[..., None], *, is_for_ever
     """The command of a function of an Invocation and options that typer reads from its annotations."""
     parameters, text = list(_parameters(function).values())[1:], inspect.cleandoc(function.__doc__ or "")
     return make_command(name, function, parameters, text, is_for_every_user=is_for_every_user)
-
-
-_CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
