@@ -55,6 +55,22 @@ class Awaited(Generic[_Parameters, _Answer]):
         return call
 
 
+class Paired(Generic[_Parameters, _Answer]):
+    """A method of a wrapped object that gives another one: its awaited twin."""
+
+    def __init__(self, method: Callable[Concatenate[Any, _Parameters], Any], twin: Callable[[Any], _Answer]) -> None:
+        self.method, self.twin = method, twin
+
+    def __get__(self, instance: Any, owner: type[Any]) -> Callable[_Parameters, _Answer]:
+        """The function of one object."""
+
+        @functools.wraps(self.method)
+        def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Answer:
+            return self.twin(getattr(instance.wrapped, self.method.__name__)(*args, **kwargs))
+
+        return call
+
+
 class Opening(Generic[_Parameters]):
     """A class method that makes the wrapped object, as one that makes its awaited twin in a worker thread."""
 
@@ -334,29 +350,7 @@ class AsyncMemory(Async[Memory]):
     ) -> None:
         await asyncio.to_thread(self.wrapped.__exit__, kind, error, trace)
 
-    def agent(
-        self,
-        name: str | None = None,
-        *,
-        user: str | None = None,
-        session: str | None = None,
-        tenant: str | None = None,
-        request_id: str | None = None,
-        is_user_bound: bool = False,
-        may_publish: bool = True,
-    ) -> AsyncAgent:
-        """The same memory as one agent sees it; cheap, make one for each request."""
-        view = self.wrapped.agent(
-            name,
-            user=user,
-            session=session,
-            tenant=tenant,
-            request_id=request_id,
-            is_user_bound=is_user_bound,
-            may_publish=may_publish,
-        )
-        return AsyncAgent(view)
-
+    agent = Paired(Memory.agent, AsyncAgent)
     settings = View(Memory.settings)
     now = View(Memory.now)
     embedder = View(Memory.embedder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.domain.maintenance.vitals import Vitals, merge_vitals
 from engrain.domain.runs.jobs import Compaction
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act, Health, Ref
     from engrain.storage.backup.extraction import SqlExtraction
     from engrain.storage.backup.restoration import SqlRestoration
-    from engrain.storage.transaction import Transaction
 
-_Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 _MOST_MOVES = 20
 # Of the memory as a whole: on the first server, as the directory is.
@@ -80,57 +78,21 @@ class ShardedStore(SqlStore):
     def created(self) -> bool:
         return self._home.created
 
-    def read(
-        self,
-        caller: Caller,
-        work: Callable[Concatenate[Any, _Parameters], _Result],
-        /,
-        *arguments: _Parameters.args,
-        **options: _Parameters.kwargs,
-    ) -> _Result:
+    def read(self, caller: Caller, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         return self._follow(caller.tenant_id, lambda store: store.read(caller, work, *arguments, **options))
 
-    def search(
-        self,
-        caller: Caller,
-        work: Callable[Concatenate[Any, _Parameters], _Result],
-        /,
-        *arguments: _Parameters.args,
-        **options: _Parameters.kwargs,
-    ) -> _Result:
+    def search(self, caller: Caller, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         return self._follow(caller.tenant_id, lambda store: store.search(caller, work, *arguments, **options))
 
-    def write(
-        self,
-        act: Act,
-        work: Callable[Concatenate[Any, _Parameters], _Result],
-        /,
-        *arguments: _Parameters.args,
-        **options: _Parameters.kwargs,
-    ) -> _Result:
+    def write(self, act: Act, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         return self._follow(act.caller.tenant_id, lambda store: store.write(act, work, *arguments, **options))
 
-    def inspect(
-        self,
-        tenant_id: str | None,
-        work: Callable[Concatenate[Transaction, _Parameters], _Result],
-        /,
-        *arguments: _Parameters.args,
-        **options: _Parameters.kwargs,
-    ) -> _Result:
-        if tenant_id is not None:
-            return self._follow(tenant_id, lambda store: store.inspect(tenant_id, work, *arguments, **options))
-        answer: _Result = self._inspect_all(work, *arguments, **options)
-        return answer
+    def inspect(self, tenant_id: str | None, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+        if tenant_id is None:
+            return self._inspect_all(work, *arguments, **options)
+        return self._follow(tenant_id, lambda store: store.inspect(tenant_id, work, *arguments, **options))
 
-    def maintain(
-        self,
-        tenant_id: str | None,
-        work: Callable[Concatenate[Transaction, _Parameters], _Result],
-        /,
-        *arguments: _Parameters.args,
-        **options: _Parameters.kwargs,
-    ) -> _Result:
+    def maintain(self, tenant_id: str | None, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         if tenant_id is None:
             assert work in _AT_HOME, work
             return self._home.maintain(None, work, *arguments, **options)
