@@ -241,20 +241,20 @@ class _Restore:
         if table == "facts":
             self._resolve_slots(moved)
         elif table == "tombstones":  # a memory that is there stays
-            fates = self.target.fates(self.plan.tenant(tenant), [row["id"] for row in moved])
+            fates = find_fates(self.target.tx, self.plan.tenant(tenant), [row["id"] for row in moved])
             moved = [row for row in moved if row["id"] not in fates]
         return self.target.add(table, moved)
 
     def _choose_new_memories(self, table: str, tenant: str, rows: Sequence[Row]) -> list[Row]:
         """Return the memories that are neither there nor erased."""
         ids = {row["id"]: self._id(table, row) for row in rows}
-        fates = self.target.fates(self.plan.tenant(tenant), list(ids.values()))
+        fates = find_fates(self.target.tx, self.plan.tenant(tenant), list(ids.values()))
         erased = {id_ for id_, target in ids.items() if fates.get(target) == "erased"}
         erased |= {row["id"] for row in rows if self._is_of_erased_user(table, tenant, row)}
         if not self.plan.is_unchanged:  # erased under its own id too
             erased |= self.erased_before & ids.keys()
             if tenant == self.plan.target.tenant_id:
-                before = self.target.fates(tenant, list(ids))
+                before = find_fates(self.target.tx, tenant, list(ids))
                 erased |= {id_ for id_, fate in before.items() if fate == "erased"}
         if self.options.with_erased:
             self.target.remove_tombstones(self.plan.tenant(tenant), [ids[id_] for id_ in erased])
@@ -302,7 +302,7 @@ class _Restore:
         """Return the rows that were not deleted since; with erased ones, and without their tombstones, if so asked."""
         ids = {row["id"]: self._id(table, row) for row in rows}
         here = self.plan.tenant(tenant)
-        fates = self.target.fates(here, [*ids.values(), *(ids if here == tenant else ())])
+        fates = find_fates(self.target.tx, here, [*ids.values(), *(ids if here == tenant else ())])
         erased = {id_ for id_, target in ids.items() if id_ in fates or target in fates} | (
             self.erased_before & ids.keys()
         )
@@ -375,7 +375,7 @@ class _Restore:
         if not user:
             return False
         if tenant not in self.erasures:
-            here = self.target.erasures_of_users(self.plan.tenant(tenant))
+            here = find_erasures_of_users(self.target.tx, self.plan.tenant(tenant))
             before = self.users_erased_before
             self.erasures[tenant] = {**before, **{one: max(at, before.get(one, at)) for one, at in here.items()}}
         erased_at = self.erasures[tenant].get(user)

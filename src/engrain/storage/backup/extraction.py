@@ -124,7 +124,7 @@ class SqlExtraction:
         if kind == "entity" and self.extent.user:
             exists = entity_exists(column)
         elif memories is not None:
-            exists = memory_exists(memories, column, own_condition(self.extent, "memory"))
+            exists = memory_exists(memories, column, own_condition(self.extent))
         else:
             return column
         return f"CASE WHEN {exists} THEN kept.{column} END AS {column}"

@@ -72,14 +72,6 @@ class SqlRestoration:
         self.backend.index_all(self.tx)
         return clearance.clear_extent(self.tx, extent, self._index, at)
 
-    def fates(self, tenant_id: str, ids: Collection[str]) -> dict[str, Fate]:
-        """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
-        return find_fates(self.tx, tenant_id, ids)
-
-    def erasures_of_users(self, tenant_id: str) -> dict[str, datetime]:
-        """Find the users of a tenant that were erased, with the time of the last erasure."""
-        return find_erasures_of_users(self.tx, tenant_id)
-
     def entity(self, row: Row) -> str | None:
         """Find the id of the entity of a row: its id, or the one of its name and type in the same registry."""
         named = {name: row[name] for name in ("tenant_id", "id", "user_id")}

@@ -102,9 +102,9 @@ def _match(row: str, column: str, value: str) -> str:
     return f"{row}.scope IN ({value}, {of_user}{audience})"
 
 
-def in_scopes_of_agent(row: str = "kept") -> str:
+def in_scopes_of_agent() -> str:
     """Build the condition for the scopes of an agent, and those that all agents see, of whichever users."""
-    return f"({_match(row, 'scope', AGENT)} OR {_match(row, 'scope', GLOBAL)})"
+    return f"({_match('kept', 'scope', AGENT)} OR {_match('kept', 'scope', GLOBAL)})"
 
 
 def _own(row: str) -> str:
@@ -330,17 +330,17 @@ def is_shared(name: str, row: Mapping[str, Any], agent: str) -> bool:
     return any(all(known[column] == values[value] for column, value in way.items()) for way in TABLES[name].share)
 
 
-def own_condition(extent: Extent, row: str) -> str:
+def own_condition(extent: Extent) -> str:
     """Build the condition for memories of an extent within its tenants."""
-    conditions = [_own(row)] if extent.agent is not None else []
+    conditions = [_own("memory")] if extent.agent is not None else []
     if extent.user is not None:
-        conditions.append(f"{row}.user_id = :user_id")
+        conditions.append("memory.user_id = :user_id")
     return " AND ".join(conditions) or "1 = 1"
 
 
 def reference_conditions(extent: Extent, name: str) -> list[str]:
     """Build a condition for each reference to a memory: it exists, and belongs to the extent."""
-    own = own_condition(extent, "memory")
+    own = own_condition(extent)
     conditions = [
         memory_of_kind_exists(of, column, own) if of in columns else memory_exists(MEMORIES_OF_KIND[of], column, own)
         for columns in [TABLES[name].columns]

@@ -80,7 +80,7 @@ def write(work: UnitOfWork, changes: Sequence[ItemChange], *, ids: Sequence[str]
 def _write_one(work: UnitOfWork, change: ItemChange, ids: Sequence[str]) -> WrittenItem:
     named, at = _named(work, change.address), work.act.at
     held = work.one("hold_item", **named)
-    if held is not None and _is_over(work, held[2], at):
+    if held is not None and held[2] is not None and work.dialect.moment(held[2]) <= at:
         _drop_key(work, named)
         held = None
     if change.expected_version is not None and (found := 0 if held is None else held[1]) != change.expected_version:
@@ -267,10 +267,6 @@ def _drop_key(work: UnitOfWork, named: Mapping[str, Any]) -> list[str]:
     gone = [id_ for (id_,) in work.rows("drop_key", **named)]
     work.run("drop_item_indexes", tenant_id=work.tenant_id, ids=work.dialect.listed(gone))
     return gone
-
-
-def _is_over(tx: Transaction, expires_at: Any, now: datetime) -> bool:
-    return expires_at is not None and tx.dialect.moment(expires_at) <= now
 
 
 def _read_row(snapshot: Snapshot, row: Sequence[Any]) -> ItemRow:

@@ -258,7 +258,7 @@ class Connections:
                     ) from lost.cause
                 failure = lost.cause
             except psycopg.Error as error:
-                if not _may_run_again(error, connection):
+                if error.sqlstate not in _CONFLICTS and not _is_lost(error, connection):
                     raise translate_error(error, self.location) from error
                 failure = error
             finally:
@@ -453,10 +453,6 @@ def _run_transaction(connection: Session, opening: Sequence[Opening], work: Call
         if opening[0][0] != _READING:
             raise _LostCommittingError(error) from error
     return result
-
-
-def _may_run_again(error: psycopg.Error, connection: Session) -> bool:
-    return error.sqlstate in _CONFLICTS or _is_lost(error, connection)
 
 
 def _is_lost(error: psycopg.Error, connection: Session) -> bool:

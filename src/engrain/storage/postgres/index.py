@@ -22,7 +22,7 @@ from engrain.storage.search.lent_words import StoredWords, join_words
 from engrain.storage.search.neighbour_words import Words, WordsAround, find_lent, load_words_around
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class PostgresIndex:
             words |= around.words
             lenders |= around.lenders
         ends = {doc: find_expiry(memory) for doc, memory in live.items()}
-        tenant_id = _tenant_of(memories.values())
+        tenant_id = next(iter(memories.values())).tenant_id
         self._write_entries(tx, namespaces, WordsAround(words, lenders), tenant_id=tenant_id, ends=ends)
 
     def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
@@ -309,7 +309,3 @@ def read_words(row: Sequence[Any]) -> StoredWords:
 def decode_numbers(sent: bytes | None, kind: str) -> NDArray[np.int64]:
     """Decode numbers that the server has written one after the other: an array of them takes twelve bytes each."""
     return np.frombuffer(sent or b"", kind).astype(np.int64)
-
-
-def _tenant_of(memories: Iterable[MemoryRecord]) -> str:
-    return next(iter(memories)).tenant_id

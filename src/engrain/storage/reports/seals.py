@@ -43,7 +43,7 @@ def seal_events(
 
     With `late` also those that are older than the last seal. `choose` says of an event whether it is one of them.
     """
-    last = _load_last(work)
+    last = next((read_seal(number, text) for number, text in _iterate_seals(work, newest_first=True)), None)
     events = list(islice(filter(choose, _list_unsealed(work, last, late=late)), EVENTS_OF_A_SEAL))
     if not events:
         return last, 0
@@ -133,10 +133,6 @@ def _list_unsealed(snapshot: Snapshot, last: Seal | None, *, late: bool) -> Iter
         if not late and seal.until < since:
             break
     yield from (event for event in _iterate(snapshot, since) if event.id not in known)
-
-
-def _load_last(snapshot: Snapshot) -> Seal | None:
-    return next((read_seal(number, text) for number, text in _iterate_seals(snapshot, newest_first=True)), None)
 
 
 def _iterate_seals(snapshot: Snapshot, *, newest_first: bool = False) -> Iterator[tuple[int, str]]:

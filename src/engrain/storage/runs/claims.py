@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from engrain.domain.filters import TimePosition
-    from engrain.domain.requests import Act
     from engrain.domain.runs.retries import Retry
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
@@ -263,7 +262,7 @@ def carry_out(work: UnitOfWork, run_id: str, plan: Plan, report: Mapping[str, An
     there = [memory for _, memory in selection.load_visible(work, targets)] if targets else []
     changed = [*there, *(action.memory for action in plan.actions)]
     work.backend.lock(work, plan.episode_ids, [memory for memory in changed if isinstance(memory, Fact)])
-    of_run = join_run(work, run)
+    of_run = work.within_run(run.id)
     entities = {about for action in plan.actions if (about := getattr(action.memory, "entity_id", None)) is not None}
     registry.lock_entities(of_run, run.tenant_id, entities)  # before any fact is, as whoever merges them does
     done = actions.carry_out_actions(of_run, plan.actions)
@@ -305,7 +304,7 @@ def give_up(work: UnitOfWork, run_id: str, error: str, retry: Retry) -> Run | No
     if run is None or run.status != "running":
         return None
     work.backend.lock(work, run.episode_ids, ())
-    of_run = join_run(work, run)
+    of_run = work.within_run(run.id)
     _count_attempt(of_run, run, lambda episode: after_failure(episode, retry, of_run.act.at), error=error)
     failed = replace(run, status="failed", finished_at=of_run.act.at, error=error)
     end_run(of_run, failed)
@@ -321,11 +320,6 @@ def find_user_of_run(tx: Transaction, caller: Caller, run_id: str) -> str | None
     """Find the user from whom a run of the caller's agent learned; None for one of no user, or none at all."""
     found = tx.one("user_of_run", tenant_id=caller.tenant_id, agent=caller.agent, id=run_id)
     return None if found is None else found[0] or None
-
-
-def join_run(work: UnitOfWork, run: Run) -> UnitOfWork:
-    """Return the same unit of work, as part of a run."""
-    return work.within_run(run.id)
 
 
 def end_run(work: UnitOfWork, run: Run, *, payload: Mapping[str, Any] | None = None) -> None:
@@ -346,7 +340,7 @@ def _abandon(work: UnitOfWork, run: Run, retry: Retry) -> None:
 
     It counts an attempt, so that an episode that crashes its worker is not retried for ever.
     """
-    of_run = join_run(work, run)
+    of_run = work.within_run(run.id)
     _count_attempt(of_run, run, lambda episode: after_loss(episode, retry, of_run.act.at), error=WORKER_GONE)
     end_run(work, replace(run, status="abandoned", finished_at=work.act.at, error=WORKER_GONE))
 
@@ -410,8 +404,4 @@ def _lock_waiting(work: UnitOfWork, ids: Collection[str]) -> list[Episode]:
 
 def _close_sessions(work: UnitOfWork, episodes: Sequence[Episode]) -> None:
     ids = work.dialect.listed([episode.id for episode in episodes if episode.session is not None])
-    work.run("close_sessions", **_tenant(work.act), ids=ids, at=work.dialect.time(work.act.at))
-
-
-def _tenant(act: Act) -> dict[str, str]:
-    return {"tenant_id": act.caller.tenant_id}
+    work.run("close_sessions", tenant_id=work.tenant_id, ids=ids, at=work.dialect.time(work.act.at))

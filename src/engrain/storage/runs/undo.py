@@ -51,7 +51,7 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
     run_events = _load_run_events(work, run_id)
     reversal.check_events(run, run_events)
     reversal.check_visible(run, run_events, work.caller)
-    of_run = claims.join_run(work, run)
+    of_run = work.within_run(run.id)
     undo = _Undo.of(of_run, run_events)
     for event in reversed(run_events):
         undo.reverse(event)

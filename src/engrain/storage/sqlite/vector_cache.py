@@ -17,7 +17,7 @@ from engrain.storage.sqlite.connections import release_mapped_pages
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -274,12 +274,9 @@ def _apply_changes(seen: _CachedNamespace, rows: Sequence[Sequence[Any]]) -> Non
     if gone:
         seen.index.drop(np.array(gone, np.int64))
     if there:
-        seen.index.put(_to_docs(doc for doc, _ in there), _to_matrix([blob for _, blob in there], seen.index.dims))
+        docs = np.array([doc for doc, _ in there], np.int64)
+        seen.index.put(docs, _to_matrix([blob for _, blob in there], seen.index.dims))
     seen.change = rows[-1][1]
-
-
-def _to_docs(docs: Iterable[int]) -> NDArray[np.int64]:
-    return np.fromiter(docs, np.int64)
 
 
 def _to_matrix(blobs: Sequence[bytes], dims: int) -> NDArray[np.float32]:

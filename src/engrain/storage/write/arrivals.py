@@ -295,12 +295,10 @@ def _insert(work: UnitOfWork, memory: Fact | Rule) -> int:
 
 def _check_source(work: UnitOfWork, memory: Fact | Rule) -> None:
     source = memory.source_episode_id
-    if source is not None and not _sees_episode(work, source):
+    if source is not None and not any(
+        isinstance(memory, Episode) for _, memory in selection.load_visible(work, [source])
+    ):
         raise InvalidInput(f"source_episode_id {source!r} names no episode that agent {work.agent} sees")
-
-
-def _sees_episode(work: UnitOfWork, id_: str) -> bool:
-    return any(isinstance(memory, Episode) for _, memory in selection.load_visible(work, [id_]))
 
 
 def _check_references(work: UnitOfWork, fact: Fact) -> None:

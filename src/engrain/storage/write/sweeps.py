@@ -121,7 +121,10 @@ def apply_changes(work: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -
     act = work.act
     named = {"tenant_id": act.caller.tenant_id, "at": work.dialect.time(act.at)}
     for (before, to), these in _group_by_change(moving).items():
-        changes = {metadata: _noted_metadata(metadata, kind, to) for metadata in {change.metadata for change in these}}
+        changes = {
+            metadata: as_json(decay.standing_metadata(json.loads(metadata), kind, to))
+            for metadata in {change.metadata for change in these}
+        }
         rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
         work.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
@@ -147,10 +150,6 @@ def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standi
         assert change.to is not None
         found.setdefault((change.before, change.to), []).append(change)
     return found
-
-
-def _noted_metadata(metadata: str, kind: AgingKind, to: Standing) -> str:
-    return as_json(decay.standing_metadata(json.loads(metadata), kind, to))
 
 
 def _find_changes(
