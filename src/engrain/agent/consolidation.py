@@ -77,7 +77,10 @@ class Consolidation(View):
 
         parts = self._parts()
         now = parts.clock()
-        batch = [_parse_fact(parts, fact, index, now) for index, fact in enumerate(_parse_list(facts))]
+        batch = []
+        for index, fact in enumerate(_parse_list(facts)):
+            with checks.locate(f"facts[{index}]"):
+                batch.append(_parse_fact(parts, fact, now))
         search = consolidation_runs.search_of(parts)(self._caller, extracted_facts.list_questions(batch))
 
         def save(work: UnitOfWork) -> SavedFacts:
@@ -162,19 +165,7 @@ def _parse_list(facts: object) -> list[object]:
     return listed
 
 
-def _parse_fact(parts: Parts, fact: object, index: int, now: datetime) -> ExtractedFact:
-    """Return one fact of a batch.
-
-    Raises:
-        InvalidInput: with its index in the batch.
-    """
-    try:
-        return _parse_fields(parts, fact, now)
-    except InvalidInput as error:
-        raise InvalidInput(f"facts[{index}]: {error}; nothing was saved") from error
-
-
-def _parse_fields(parts: Parts, fact: object, now: datetime) -> ExtractedFact:
+def _parse_fact(parts: Parts, fact: object, now: datetime) -> ExtractedFact:
     from engrain.learning.consolidation.extracted_facts import ExtractedFact
     from engrain.learning.consolidation.proposals import Statement
 
