@@ -128,7 +128,8 @@ def _call_traced(verb: _Verb, tracer: Tracer | None, caller: Caller | None, work
                 tracing.record_failure(span, outcome)
                 raise
             outcome = verb.outcome(answer)
-            tracing.record_outcome(span, outcome, records=_count_records(answer), record_id=_record_id(answer))
+            record_id = answer.id if _is_record(answer) else None
+            tracing.record_outcome(span, outcome, records=_count_records(answer), record_id=record_id)
         return answer
     finally:
         seconds = time.perf_counter() - start
@@ -162,10 +163,6 @@ def _count_records(answer: object) -> int | None:
     inner = getattr(answer, "block", answer)
     memories = next((value for name in _FIELDS if (value := getattr(inner, name, None)) is not None), inner)
     return len(memories) if isinstance(memories, Sized) and not isinstance(memories, str) else None
-
-
-def _record_id(answer: Any) -> str | None:
-    return answer.id if _is_record(answer) else None
 
 
 def _is_record(answer: Any) -> bool:

@@ -214,12 +214,14 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
         hits = _without_session(snapshot, caller.session, live, from_turn=from_turn)
         has_rules = recipe.has("rules") and not request.times.asks_past
         rules = load_standing_rules(snapshot, searched, now) if has_rules else []
-        if not recipe.has_floor or _has_evidence(answer, chosen.min_evidence):
+        score = answer.evidence_score
+        if not recipe.has_floor or score is None or score >= chosen.min_evidence:
             return BlockSources(rules=rules, hits=hits, recent=recent, reflection=reflection)
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
         profile = load_profile(snapshot, now) if has_profile else ()
         stated = [hit for hit in hits if is_statement(hit.memory, request.query)]
-        own = stated if _is_about_people(snapshot, request.query) else ()
+        is_about_people = is_about_speaker(request.query) or list_named(request.query, list_speakers(snapshot))
+        own = stated if is_about_people else ()
         return BlockSources(share=chosen.profile_share, profile=profile, rules=rules, hits=own, recent=recent)
 
     question = SearchQuery(
@@ -242,16 +244,6 @@ def _pack(sources: BlockSources, request: ContextRequest) -> ContextBlock:
         query=request.query,
     )
     return replace(built, budget_tokens=request.budget_tokens)
-
-
-def _has_evidence(answer: Answer, least: float) -> bool:
-    """True if the evidence of an answer reaches a floor, or was not judged."""
-    return answer.evidence_score is None or answer.evidence_score >= least
-
-
-def _is_about_people(snapshot: Snapshot, query: str) -> bool:
-    """True if a query is in the first person, or names a speaker."""
-    return is_about_speaker(query) or bool(list_named(query, list_speakers(snapshot)))
 
 
 def _is_superseded(hit: Hit) -> bool:

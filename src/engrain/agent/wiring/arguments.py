@@ -201,7 +201,7 @@ def parse_agent(value: object, *, name: str = "agent") -> str:
     return agent
 
 
-def parse_scope(caller: Caller, value: object, *, name: str = "scope") -> str:
+def parse_scope(caller: Caller, value: object) -> str:
     """Return the scope that a caller means, None for its default.
 
     Acting for a user, the agent's own name and pools mean those of this user, "user" all agents that act for this user,
@@ -210,7 +210,7 @@ def parse_scope(caller: Caller, value: object, *, name: str = "scope") -> str:
     Raises:
         InvalidInput: no name, or everybody's where the caller is bound to a user.
     """
-    scope = checks.optional_name(value, name=name)
+    scope = checks.optional_name(value, name="scope")
     if scope is None:
         return caller.own_scope
     if caller.user is None or user_of(scope) is not None:
@@ -220,13 +220,13 @@ def parse_scope(caller: Caller, value: object, *, name: str = "scope") -> str:
     return GLOBAL_SCOPE if scope == GLOBAL_SCOPE else user_scope(caller.user, scope)
 
 
-def parse_reading(caller: Caller, value: object, *, name: str = "scope") -> tuple[str, ...]:
+def parse_reading(caller: Caller, value: object) -> tuple[str, ...]:
     """Return the scopes that a search in one scope looks at: everybody's and that one, and the same of the user."""
-    scope = checks.name(value, name=name)
+    scope = checks.name(value, name="scope")
     if caller.user is None:
         return (GLOBAL_SCOPE, scope)
     named = () if scope == USER_SCOPE else (scope,)
-    return tuple(dict.fromkeys((GLOBAL_SCOPE, *named, caller.shared_scope, parse_scope(caller, scope, name=name))))
+    return tuple(dict.fromkeys((GLOBAL_SCOPE, *named, caller.shared_scope, parse_scope(caller, scope))))
 
 
 def check_reading(caller: Caller, scope: str) -> str:

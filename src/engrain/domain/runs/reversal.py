@@ -80,7 +80,7 @@ def find_kept(events: Sequence[Event], now: Mapping[str, MemoryRecord], others: 
             continue
         memory = now[id_]
         newer = superseded.get(id_)
-        if newer is not None and newer not in reasons and _is_superseded(memory):
+        if newer is not None and newer not in reasons and isinstance(memory, Fact) and memory.validity == "superseded":
             reason = _explain_claimed(memory, later)  # the newer one goes, and this one would come back
         else:
             reason = _explain_inactive(memory) or _explain_claimed(memory, later)
@@ -114,10 +114,6 @@ def restore_episode(event: Event, episode: Episode) -> Episode | None:
         last_consolidation_error=event.payload["error"][0],
         next_consolidation_retry_at=None if retry_at is None else datetime.fromisoformat(retry_at),
     )
-
-
-def _is_superseded(memory: MemoryRecord) -> bool:
-    return isinstance(memory, Fact) and memory.validity == "superseded"
 
 
 def _explain_inactive(memory: MemoryRecord) -> str | None:

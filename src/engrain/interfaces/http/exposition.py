@@ -49,7 +49,8 @@ def _metric(family: Family) -> Metric:
     if family.kind == "histogram":
         histogram = HistogramMetricFamily(name, family.help, labels=labels)
         for sample in family.samples:
-            histogram.add_metric(_values(sample), buckets=_cumulative(sample), sum_value=sample.value)
+            buckets = list(zip(_BOUNDS, accumulate(map(float, sample.buckets)), strict=True))
+            histogram.add_metric(_values(sample), buckets=buckets, sum_value=sample.value)
         return histogram
     kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
     plain = kind(name, family.help, labels=labels)
@@ -60,7 +61,3 @@ def _metric(family: Family) -> Metric:
 
 def _values(sample: Sample) -> list[str]:
     return [value for _, value in sample.labels]
-
-
-def _cumulative(sample: Sample) -> list[tuple[str, float]]:
-    return list(zip(_BOUNDS, accumulate(map(float, sample.buckets)), strict=True))

@@ -36,7 +36,7 @@ _MOST_QUERY = 1_000
 
 def list_episode_questions(episodes: Iterable[Episode]) -> list[str]:
     """List what `load_known` searches for."""
-    return [_turn_question(episode) for episode in episodes]
+    return [f"{episode.speaker or ''} {episode.content}".strip()[:_MOST_QUERY] for episode in episodes]
 
 
 def load_known(snapshot: Snapshot, episodes: Sequence[Episode], search: NearSearch, now: datetime) -> list[Fact | Rule]:
@@ -121,10 +121,6 @@ def _project(memory: Fact | Rule) -> str:
 
 def _contents(result: ConsolidationResult, most: int) -> list[Statement | Guidance]:
     return [proposal.says for proposal in result if proposal.says is not None][:most]
-
-
-def _turn_question(episode: Episode) -> str:
-    return f"{episode.speaker or ''} {episode.content}".strip()[:_MOST_QUERY]
 
 
 def _question(content: Statement | Guidance) -> str:

@@ -9,7 +9,6 @@ from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import acknowledgements, generic, hits, lists, overview, reports
 
 if TYPE_CHECKING:
-    from engrain.domain.maintenance.stats import Stats
     from engrain.interfaces.cli.invocation import Invocation
     from engrain.verbs.signatures import Signature
 
@@ -61,7 +60,7 @@ def show(invocation: Invocation, made: Signature, answer: Any, arguments: Mappin
         invocation.note(note)
     if _is_empty(answer):
         invocation.note(f"nothing found{_HINT if made.verb.name in _SEARCHES else ''}")
-    elif type(answer).__name__ == "Stats" and _counts_nothing(answer):
+    elif type(answer).__name__ == "Stats" and not (answer.episodes.total or answer.facts.live or answer.rules.live):
         invocation.note(f"agent {answer.agent} of tenant {answer.tenant_id} remembers nothing{_HINT}")
     if getattr(answer, "next", None) is not None:
         invocation.note(f"note: there are more; see them with --after {answer.next}")
@@ -87,11 +86,6 @@ def _text(made: Signature, answer: Any, arguments: Mapping[str, Any]) -> str:
     return says(answer)
 
 
-def _counts_nothing(stats: Stats) -> bool:
-    return not (stats.episodes.total or stats.facts.live or stats.rules.live)
-
-
 def _is_empty(answer: Any) -> bool:
-    return (
-        len(getattr(answer, "hits", answer)) == 0 if isinstance(answer, Sequence) or hasattr(answer, "hits") else False
-    )
+    listed = getattr(answer, "hits", answer)
+    return isinstance(listed, Sequence) and not listed

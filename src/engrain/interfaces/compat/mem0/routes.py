@@ -186,7 +186,7 @@ def find(identity: RequestIdentity, wanted: Json, where: Selection) -> list[Json
     """Find the best of the selected memories, best first; `wanted` says how many, how good and what of them."""
     most = checks.count(wanted.get("top_k", wanted.get("limit", 10)), name="top_k")
     least = checks.number(wanted.get("threshold", 0), name="threshold", low=0, high=1)
-    bound = _most(identity)
+    bound = identity.memory.settings.retrieval.max_limit
     answer = _agent(identity, where).recall(
         checks.query(wanted.get("query")),
         limit=bound if where.conditions else min(most, bound),  # of what no search has some hits are left out
@@ -354,10 +354,6 @@ def _with(request: Json, *names: str) -> Json:
 
 def _narrowing(where: Selection) -> dict[str, Any]:
     return {"sessions": where.sessions, "tags": where.tags, "since": where.since, "until": where.until}
-
-
-def _most(identity: RequestIdentity) -> int:
-    return identity.memory.settings.retrieval.max_limit
 
 
 def _all(identity: RequestIdentity, where: Selection) -> list[Episode]:
