@@ -86,6 +86,27 @@ def test_words_too_many_are_answered_with_the_usage(cli, arguments, usage):
     assert f"; the usage is {usage}" in only_line(cli(*arguments))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["recall", "kettle", "--limit", "many"], "'many' is not a whole number"),
+        (["observe", "The kettle.", "--tokens", "1.5"], "'1.5' is not a whole number"),
+        (["recall", "kettle", "--min-confidence", "high"], "'high' is not a number"),
+    ],
+)
+def test_a_value_that_is_no_number_is_named(cli, arguments, message):
+    assert message in only_line(cli(*arguments))
+
+
+def test_nobody_is_told_to_change_the_mode_of_a_file_of_another_program(cli, tmp_path):
+    other = tmp_path / "notes.txt"
+    other.write_text("kettle, tea, milk\n" * 100, encoding="utf-8")
+    other.chmod(0o644)
+    ran = cli("--db", str(other), "recall", "kettle")
+    assert ran.code == 3
+    assert "this is not a SQLite file" in only_line(ran)
+
+
 def test_a_mistyped_command_is_recognised(cli):
     assert "Did you mean 'recall'" in only_line(cli("recal", "kettle"))
 

@@ -109,12 +109,12 @@ class Invocation:
         is_named = chosen.db != str(default_location()) and "://" not in chosen.db
         if reads and is_named and path is not None and not path.parent.is_dir():
             raise StorageError(f"the database is {chosen.db}, but there is no folder {path.parent}: check the path")
-        self._warn_of_exposure(path)
         if embedder is None and (reason := describe_missing_key(chosen)) is not None:
             self.note(f"warning: {reason}")
         if not stays:
             load_numpy_with_one_thread()
         with Memory.open(settings=chosen, embedder=embedder) as memory:
+            self._warn_of_exposure(path)
             if is_new:
                 self.note(f"memory: {path} (new)")
             yield memory
@@ -287,8 +287,19 @@ def _process_value(parameter: Any, context: typer.Context, value: Any) -> Any:
     elif kind is int and isinstance(value, str) and value.isascii() and value.isdigit():
         plain = int(value)
     else:
-        return type(parameter).process_value(parameter, context, value)
+        return _convert(parameter, context, value)
     return plain if parameter.callback is None else parameter.callback(context, parameter, plain)
+
+
+def _convert(parameter: Any, context: typer.Context, value: Any) -> Any:
+    """Let typer convert a value; its refusal of a number does not say which value it was."""
+    try:
+        return type(parameter).process_value(parameter, context, value)
+    except typer.BadParameter as error:
+        wanted = {int: "a whole number", float: "a number"}.get(parameter.type_descriptor.annotation)
+        if wanted is not None and isinstance(value, str):
+            error.message = f"{value!r:.80} is not {wanted}"
+        raise
 
 
 def _is_text(value: str) -> bool:
