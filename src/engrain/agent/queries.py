@@ -462,7 +462,7 @@ class Queries(View):
 
         `kinds` are secret, contradiction, duplicate, near_duplicate, echo, stale, orphaned and never_recalled; without
         any, all. `limit` findings of each kind are given after the first `skip`, and `counts` has all of them. Reads as
-        many memories as the setting `audit.memories` says, and tells `progress` how many.
+        many memories as the setting `audit.memories` says. `progress` gets the number read.
 
         Raises:
             InvalidInput: an unknown kind, or a number out of its range.

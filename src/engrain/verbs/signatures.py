@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 NO_DEFAULT: Any = inspect.Parameter.empty
 # The class behind each group of verbs; the facades themselves have none.
 _FACADES = {"agent": ("engrain.agent.agent", "Agent"), "memory": ("engrain.service", "Memory")}
+_OF_PROGRESS = re.compile(r" ?`progress` gets [^.]*\.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,11 @@ class Signature:
     @property
     def by_name(self) -> Mapping[str, Parameter]:
         return {parameter.name: parameter for parameter in self.parameters}
+
+    @property
+    def usage(self) -> str:
+        """Its description for whoever cannot pass a progress function."""
+        return _OF_PROGRESS.sub("", self.description).strip()
 
     @property
     def placement(self) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ def test_no_command_shows_what_there_is_and_is_a_usage_error(cli):
     ran = cli()
     assert ran.code == 2
     assert ran.out == ""
-    assert "Commands:" in ran.err
+    assert "Find memories:" in ran.err
 
 
 def test_the_module_is_the_command(process):
@@ -45,7 +45,7 @@ def test_help_is_quick_because_it_loads_nothing_heavy():
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in ran.stderr.split()}
-    assert "Commands:" in ran.stdout
+    assert "Find memories:" in ran.stdout
     assert "typer" in loaded
     assert not loaded & {
         "numpy",

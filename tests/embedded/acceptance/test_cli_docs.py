@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engrain.interfaces.cli import failures
+from engrain.interfaces.cli.commands import SECTIONS as HELP
 from engrain.interfaces.cli.commands import parser
 
 REPOSITORY = Path(__file__).parents[3]
@@ -36,6 +37,16 @@ def test_each_command_has_its_section_with_all_its_options(name):
 def test_no_command_is_documented_that_does_not_exist():
     assert set(SECTIONS) == {"Every command", *COMMANDS, "Exit codes"}
     assert "<!-- command engrain -->\n" in SECTIONS["Every command"]
+
+
+def test_the_help_lists_each_command_once():
+    listed = [name for names in HELP.values() for name in names]
+    assert sorted(listed) == sorted(ROOT.commands)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_names_no_progress_function(name):
+    assert "`progress`" not in COMMANDS[name].help
 
 
 def test_every_command_takes_the_shared_options():

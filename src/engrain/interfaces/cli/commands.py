@@ -1,6 +1,7 @@
 """The command line as a whole: the options of every command, and the commands, each made when it is called."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -42,7 +43,49 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
 }
 _FOR_EVERY_USER = frozenset({"reembed", "copy", "tenants list", "tenants move", "migrate", "worker"})
 _GROUPS = {"tenants": "Tenants of a memory that is on several servers."}
+# After \b the lines stay as they are.
+_HELP = """Long-term memory for AI agents: remembers what happened and what is true, finds it again, and says why.
+
+\b
+engrain observe "I moved to Lisbon in May." --speaker Ana
+engrain recall "Where does Ana live?"
+"""
+# The commands by what they are for, as the help lists them.
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Store memories": ("observe", "remember", "add", "rules", "notes", "import"),
+    "Find memories": (
+        "recall",
+        "context",
+        "messages",
+        "summarize",
+        "list",
+        "episodes",
+        "facts",
+        "get",
+        "history",
+        "links",
+    ),
+    "Correct and forget": ("correct", "confirm", "forget", "erase", "link", "audit", "events", "undo"),
+    "Learn": ("consolidate", "reflect", "reflection", "runs", "entities", "graph", "route", "consolidation"),
+    "Maintain": ("doctor", "stats", "overview", "agents", "users", "worker", "jobs", "decay", "cleanup", "reembed"),
+    "Back up and move": ("backup", "restore", "export", "export-user", "erase-user", "copy", "migrate", "tenants"),
+    "Serve": ("serve", "ui", "mcp", "hook", "token", "keys", "pools"),
+    "Set up": ("config", "trust", "bench"),
+    "Keep exact data and proofs": ("log", "store", "seal-events", "verify-events", "export-events"),
+}
+
+
+class Root(TyperGroup):
+    """All commands; the help lists them by what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  # as the group above takes it
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str()) for name in names])
+
+
 app = typer.Typer(
+    cls=Root,
     rich_markup_mode=None,  # plain help takes half the time and is the same in a pipe
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
@@ -55,7 +98,7 @@ def engrain(
     version: Annotated[bool, flag("--version", "Show the version and exit.")] = False,
     **shared: Any,
 ) -> None:
-    """Long-term memory for AI agents: remembers what happened and what is true, finds it again, and says why."""
+    """Take the options of every command, and show the help where no command is named."""
     context.obj = Invocation(**shared)
     if version:
         output.say(f"engrain {__version__}")
@@ -66,7 +109,7 @@ def engrain(
 
 
 declare_options(engrain)
-app.callback(invoke_without_command=True)(engrain)
+app.callback(invoke_without_command=True, help=_HELP)(engrain)
 
 
 class LazyCommand(TyperCommand):
@@ -82,7 +125,7 @@ class LazyCommand(TyperCommand):
         return self._make()
 
     def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002  # help wraps long lines
-        return _first_sentence(self._summary())
+        return re.split("[.;:] ", self._summary())[0].removesuffix(".")
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         return self.command.make_context(info_name, args, parent, **extra)
@@ -96,7 +139,7 @@ class Group(TyperGroup):
         self._summary = summary
 
     def get_short_help_str(self, limit: int = 45) -> str:  # noqa: ARG002  # help wraps long lines
-        return _first_sentence(self._summary())
+        return re.split("[.;] ", self._summary())[0].removesuffix(".")
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         self.help = self._summary()
@@ -152,7 +195,3 @@ def _function_command(name: str) -> TyperCommand:
         getattr(import_module(module), function),
         is_for_every_user=name in _FOR_EVERY_USER,
     )
-
-
-def _first_sentence(text: str) -> str:
-    return text.partition(". ")[0].removesuffix(".")

@@ -39,7 +39,7 @@ def command_of(name: str) -> TyperCommand:
         _run(made, invocation, values_of(options, typed))
 
     assert made.verb.command_name is not None
-    text = "\n\n".join(part for part in (made.summary, made.description, adaptation_of(name).more) if part)
+    text = "\n\n".join(part for part in (made.summary, made.usage, adaptation_of(name).more) if part)
     parameters = [option.parameter() for option in options]
     name = made.verb.command_name.split()[-1]
     return make_command(name, run, parameters, text, is_for_every_user=made.is_for_every_user)

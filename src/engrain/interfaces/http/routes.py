@@ -156,7 +156,7 @@ def _endpoint(signature: Signature) -> Callable[..., Any]:
             return _answer(signature, identity, _arguments(values), values.get("if_none_match"))
 
     endpoint.__name__ = signature.verb.identifier
-    endpoint.__doc__ = f"{signature.summary}\n\n{signature.description}"
+    endpoint.__doc__ = f"{signature.summary}\n\n{signature.usage}"
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362
     return endpoint
 
