@@ -102,7 +102,8 @@ def check_signature(
     if name != key.name:
         raise UnusableBackup(
             f"{path} was signed by another installation (its key is {name}, the one here {key.name}): "
-            f"give this one that key (ENGRAIN_BACKUP__SIGNING_KEY_FILE), or {choice}"
+            "name its key in ENGRAIN_BACKUP__SIGNING_KEY_FILE (NAME.backup-key beside its SQLite file NAME, or "
+            f"backup-key in its data folder), or {choice}"
         )
     raise UnusableBackup(f"{path} was edited after it was signed; use another copy, or {choice}")
 

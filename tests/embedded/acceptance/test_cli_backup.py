@@ -68,14 +68,17 @@ def test_an_export_does_without_users_whatever_user_the_settings_name(filled, mo
     assert "tea" not in written
 
 
-def test_the_whole_database_goes_into_another_file(filled, tmp_path):
+def test_the_whole_database_goes_into_another_file(filled, monkeypatch, tmp_path):
     assert filled("backup", "all.backup", "--json").json["tenant_id"] is None
     other = ("--db", tmp_path / "other.db")
     refused = filled("restore", "all.backup", *other)
     assert (refused.code, refused.out) == (2, "")
     assert "signed by another installation" in refused.err
     assert "--untrusted" in refused.err
-    ran = filled("restore", "all.backup", *other, "--untrusted")
+    assert "NAME.backup-key beside its SQLite file NAME" in refused.err
+    [key] = {*tmp_path.glob("*.backup-key")} - {tmp_path / "other.db.backup-key"}
+    monkeypatch.setenv("ENGRAIN_BACKUP__SIGNING_KEY_FILE", str(key))
+    ran = filled("restore", "all.backup", *other)
     assert "2 memories added to the whole database" in ran.out
     assert "Lisbon" in filled("recall", "lives", "--db", tmp_path / "other.db").out
 
