@@ -46,6 +46,8 @@ _LOG = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 MALFORMED, INTERNAL, NO_ROUTE = "malformed_request", "internal_error", "no_such_route"
 _MOST_SHOWN = 5
+# Types of refusals of a body that is not there or is no object, in pydantic's words.
+_NO_OBJECT = frozenset({"missing", "model_attributes_type", "model_type", "dict_type"})
 
 # The nearest class wins, as it does for exit codes.
 STATUSES: Mapping[type[EngrainError], HTTPStatus] = {
@@ -210,6 +212,8 @@ async def _validation_error(request: Request, error: Exception) -> Response:
 
 def _describe(refusals: Sequence[Mapping[str, Any]]) -> str:
     """Name the values that are wrong, and the reasons; never quote the values."""
+    if any(refusal["loc"] == ("body",) and refusal["type"] in _NO_OBJECT for refusal in refusals):
+        return "the body must be a JSON object; /openapi.json names its fields"
     shown = [f"{'.'.join(map(str, refusal['loc']))}: {refusal['msg']}"[:300] for refusal in refusals[:_MOST_SHOWN]]
     more = len(refusals) - _MOST_SHOWN
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
