@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import zlib
@@ -177,6 +178,15 @@ class TestResolving:
         )
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert run.stdout.split() == []
+
+    def test_leaves_nothing_in_the_home_folder_for_a_telemetry_of_its_runtime(self, tmp_path):
+        """The runtime sends none where it sees a machine of tests, so this process must not look like one."""
+        hidden = {"CI", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME"}
+        environment = {name: value for name, value in os.environ.items() if name not in hidden}
+        program = "from engrain.engines import embedder; embedder('minilm').embed(['canoe'], role='query')"
+        ran = {**environment, "HOME": str(tmp_path), "USERPROFILE": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+        subprocess.run([sys.executable, "-c", program], env=ran, check=True)
+        assert list(tmp_path.rglob("*")) == []
 
     def test_none_is_no_embedder(self):
         assert embedder("none") is None

@@ -14,7 +14,7 @@ import zlib
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engrain.engines.embedders.minilm.tokens import leading_ids, open_tokenizer
 from engrain.errors import EngineUnavailable
@@ -143,8 +143,7 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 def _open(folder: Path, threads: int, *, unpacks: bool) -> _Engine:
     """Open a tokenizer and a session over the verified files of `folder`."""
-    import onnxruntime
-
+    onnxruntime = _load_runtime()
     _verify(folder)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -159,6 +158,22 @@ def _open(folder: Path, threads: int, *, unpacks: bool) -> _Engine:
     session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
     _return_freed_memory()
     return _Engine(open_tokenizer(folder / "tokenizer.json"), session, unpacks)
+
+
+def _load_runtime() -> Any:
+    """Import onnxruntime without its telemetry, unless the host of this process has chosen otherwise.
+
+    Since 1.29 its wheels for Linux and macOS send events to Microsoft and keep a device id in the home folder, unless
+    the variable is set before the import: https://github.com/microsoft/onnxruntime/pull/27379. Windows has a call.
+    """
+    is_hosts = "onnxruntime" in sys.modules or "ORT_DISABLE_TELEMETRY" in os.environ
+    if not is_hosts:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    if not is_hosts:
+        onnxruntime.disable_telemetry_events()
+    return onnxruntime
 
 
 def _verify(folder: Path) -> None:
