@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from engrain import Memory
 from engrain.errors import UnreadableImport
 from engrain.portability.formats import detect, read
 from engrain.portability.formats.records import BrokenRecord, ImportedEntity, ImportedFact
@@ -82,6 +83,26 @@ def test_lettas_passages_without_those_that_were_deleted(samples):
     assert (first.subject, first.content, first.stored_at) == ("archival memory", "Ana moved to Lisbon in May", MAY_7)
     assert (first.tags, first.metadata["topic"]) == (("home", "ana"), "home")
     assert (second.subject, second.tags) == ("office.txt", ())
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"id": "passage-6f3a8b90-11d2-4c7e-9a3c-2f60c0b1a001", "text": "Ana prefers window seats."}],
+        [{"namespace": ["ana"], "key": "6f3a8b90-11d2-4c7e-9a3c-2f60c0b1a001", "value": {"text": "Ana swims."}}],
+    ],
+    ids=["letta", "langgraph"],
+)
+def test_an_id_that_another_system_drew_is_no_word_of_the_fact(written, records):
+    """A block for a prompt shows the predicate: an id would take twenty tokens of each line."""
+    path = written("memories.json", records)
+    with Memory.open(":memory:", embedder="none") as memory:
+        agent = memory.agent()
+        agent.import_file(path)
+        changed = [{**records[0], "text": "Ana rows.", "value": {"text": "Ana rows."}}]
+        agent.import_file(written("changed.json", changed))
+        assert [fact.content for fact in agent.facts()] == ["Ana rows."]
+        assert "6f3a8b90" not in agent.context("What does Ana do?").text
 
 
 def test_a_langgraph_item_says_what_its_value_says(samples):

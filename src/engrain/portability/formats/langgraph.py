@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
+from engrain.domain.memories.predicates import free_text_predicate
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
@@ -15,6 +17,8 @@ _NAME = "langgraph"
 # Where a value keeps what it says, by the conventions of LangMem and of the documentation.
 _SAYS = ("content", "text", "memory", "data", "value")
 _MOST_LEVELS = 4
+# A key that says nothing, as LangMem draws them: the text stands for itself.
+_DRAWN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
@@ -37,7 +41,7 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     namespace = "/".join(parts) or "store"
     yield ImportedFact(
         subject=namespace,
-        predicate=named,
+        predicate=free_text_predicate(named) if _DRAWN.fullmatch(named) else named,
         content=content,
         stored_at=updated or created,
         confirmed_at=updated or created,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.domain.memories.predicates import free_text_predicate
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
@@ -26,7 +27,7 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     created, updated = (fields.as_time(record.get(key), key) for key in ("created_at", "updated_at"))
     yield ImportedFact(
         subject=fields.optional_text(record, "file_name") or _SUBJECT,
-        predicate=id_,
+        predicate=free_text_predicate(id_),  # a text that stands for itself; a later one of the same id replaces it
         content=content,
         stored_at=updated or created,
         confirmed_at=updated or created,
