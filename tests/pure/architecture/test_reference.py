@@ -17,9 +17,10 @@ def test_the_tables_of_a_page_are_up_to_date(path):
 
 
 def test_the_tables_of_verbs_name_the_parameters_that_python_takes():
-    page = (generate_reference.DOCS / "library.md").read_text(encoding="utf-8")
+    pages = sorted(generate_reference.DOCS.glob("*.md"))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     for found in signatures():
-        [row] = re.findall(rf"^\| `\.{re.escape(found.verb.name)}\((.*?)\)` \|", page, re.MULTILINE)
+        [row] = re.findall(rf"^\| `\.{re.escape(found.verb.name)}\((.*?)\)` \|", text, re.MULTILINE)
         documented = re.findall(r"(\w+)(?:=[^,]*)?(?:, |$)", row)
         assert documented == [name for name in inspect.signature(found.method).parameters if name != "self"]
 

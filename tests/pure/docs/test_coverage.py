@@ -19,7 +19,9 @@ from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, fields
 from engrain.retrieval.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-LIBRARY = (DOCS / "library.md").read_text(encoding="utf-8")
+# The pages that document what Python offers.
+PAGES = ("library.md", "ranking.md", "turns.md", "learning.md", "stores.md", "engines.md")
+LIBRARY = "\n".join((DOCS / page).read_text(encoding="utf-8") for page in PAGES)
 SETTINGS = (DOCS / "settings.md").read_text(encoding="utf-8")
 INTERNAL = {"parts"}  # what the rooms of the package share
 
@@ -33,7 +35,7 @@ def verbs(owner):
 
 
 @pytest.mark.parametrize("name", [name for name in engrain.__all__ if name != "__version__"])
-def test_every_public_name_is_in_the_library_page(name):
+def test_every_public_name_is_in_the_documentation(name):
     assert f"`{name}" in LIBRARY
 
 
