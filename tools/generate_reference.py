@@ -1,4 +1,4 @@
-"""Write the reference tables of docs/ from the table of verbs, between `<!-- KIND NAME -->` and `<!-- end -->`.
+"""Write the reference tables of docs/ from the verbs and the settings, between `<!-- KIND NAME -->` and `<!-- end -->`.
 
 And the types of the TypeScript client (`generate_typescript`), the newest schema of SQLite (`generate_schema`), and the
 plots of measured figures (`bench.plots`).
@@ -15,12 +15,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, fields
 from engrain.interfaces.cli.commands import LazyCommand, parser
 from engrain.verbs.signatures import signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from engrain.config.section import Setting
     from engrain.verbs.signatures import Parameter, Signature
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -78,6 +80,21 @@ def verbs(owner: str) -> str:
     return "\n".join(["| verb | answer | |", "|---|---|---|", *rows, ""])
 
 
+def settings(_: str) -> str:
+    """Every setting with its variable, its default and what it is for."""
+    rows = [
+        f"| `{name}` | `{ENV_PREFIX}{name.upper().replace('.', ENV_DELIMITER)}` | {_default(name, field)} "
+        f"| {field.description} |"
+        for name, field in fields().items()
+    ]
+    return "\n".join(["| setting | environment | default | |", "|---|---|---|---|", *rows, ""])
+
+
+def _default(name: str, field: Setting) -> str:
+    """The default of a setting; that of the database depends on the machine."""
+    return "the user's data folder, `memory.db`" if name == "db" else f"`{field.default}`"
+
+
 def _parameters(found: Signature) -> list[str]:
     """Those of the method in Python, with their defaults; `name=` for None."""
     declared = list(inspect.signature(found.method).parameters.values())[1:]
@@ -125,6 +142,7 @@ def _argument(parameter: Parameter) -> str:
 WRITERS: Mapping[str, Callable[[str], str]] = {
     "command": command_options,
     "routes": routes,
+    "settings": settings,
     "tools": tools,
     "verbs": verbs,
 }

@@ -1,4 +1,4 @@
-"""Whatever is public is documented: names, verbs with their parameters, settings."""
+"""Whatever is public is documented: names, and verbs with their parameters."""
 
 import inspect
 from pathlib import Path
@@ -15,14 +15,12 @@ from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
 from engrain.agent.rules import Rules
 from engrain.agent.working import Working
-from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, fields
 from engrain.retrieval.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 # The pages that document what Python offers.
 PAGES = ("library.md", "ranking.md", "turns.md", "learning.md", "stores.md", "engines.md")
 LIBRARY = "\n".join((DOCS / page).read_text(encoding="utf-8") for page in PAGES)
-SETTINGS = (DOCS / "settings.md").read_text(encoding="utf-8")
 INTERNAL = {"parts"}  # what the rooms of the package share
 
 
@@ -64,11 +62,3 @@ def test_every_verb_is_shown_with_its_parameters(name, member):
 
 def test_every_preset_is_explained():
     assert all(f"`{name}`" in LIBRARY or f'"{name}"' in LIBRARY for name in PRESETS)
-
-
-@pytest.mark.parametrize(("name", "field"), fields().items(), ids=list(fields()))
-def test_every_setting_is_listed_with_its_variable_default_and_meaning(name, field):
-    [row] = [line for line in SETTINGS.splitlines() if line.startswith(f"| `{name}` |")]
-    assert f"`{ENV_PREFIX}{name.upper().replace('.', ENV_DELIMITER)}`" in row
-    assert str(field.description) in row
-    assert name == "db" or f"`{field.default}`" in row
