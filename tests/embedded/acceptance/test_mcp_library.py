@@ -107,7 +107,7 @@ def test_what_is_refused_names_the_value_and_nothing_is_written(tools):
         ("remember", {"content": "x", **ABOUT, "valid_from": "soon"}, "soon"),
         ("recall", {"query": "x", "preset": "psychic"}, "psychic"),
         ("context", {"query": "x", "budget_tokens": -1}, "budget_tokens"),
-        ("summarize", {}, "nothing to summarise is named"),
+        ("summarize", {}, "summarize needs a query, a session or ids"),
         ("facts", {"limit": 1001}, "limit"),
         ("pools_create", {"name": "crew", "members": ["global"]}, "global"),
         ("audit", {"kinds": ["ugly"]}, "kinds.0: Input should be 'secret'"),

@@ -133,7 +133,7 @@ class Conversations(Queries):
             return Choice(by="query", text=checks.content(query, name="query"))
         own = self._caller.session if session is None else checks.name(session, name="session")
         if own is None:
-            raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
+            raise InvalidInput("summarize needs a query, a session or ids")
         return Choice(by="session", text=own)
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 Arguments = Mapping[str, Any]
 
+_NO_MODEL = (
+    "note: no language model is configured, so what is due was only counted; set llm.model, such as "
+    "ENGRAIN_LLM__MODEL=openai:gpt-5-mini"
+)
 _LEARNING: Mapping[Learning, str] = {
     "done": "learned {:,} facts and rules",
     "waiting": "learned {:,} facts and rules; some messages wait for `engrain consolidate`",
@@ -150,11 +154,7 @@ NOTES: Mapping[str, Callable[[Any, Arguments], Iterable[str]]] = {
         [] if summary.memory_id is None else [f"note: kept as {summary.memory_id} by run {summary.run_id}"]
     ),
     "consolidate": lambda report, arguments: [
-        *(
-            ["note: no language model is configured, so what is due was only counted; set llm.model"]
-            if report.dry_run and not arguments.get("dry_run")
-            else []
-        ),
+        *([_NO_MODEL] if report.dry_run and not arguments.get("dry_run") else []),
         *(["note: what waits is tried at once by: engrain consolidate --now"] if report.waiting else []),
     ],
     "keys.create": lambda created, _: _created_key(created),
