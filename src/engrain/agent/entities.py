@@ -363,7 +363,7 @@ def _find_standing(snapshot: Snapshot, id_or_name: str) -> Entity | None:
 
 
 def _entity_not_found(snapshot: Snapshot, id_: str) -> NotFound:
-    return NotFound(f"no entity {id_!r:.80} is known to tenant {snapshot.tenant_id}; entities.find shows them")
+    return NotFound(f"no entity {id_!r:.80} is known to tenant {snapshot.tenant_id}; list the entities to see them")
 
 
 def _type(value: object) -> EntityType:

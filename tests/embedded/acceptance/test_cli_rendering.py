@@ -22,3 +22,10 @@ def test_each_text_is_of_an_answer_of_a_verb():
 
 def test_each_acknowledgement_is_of_a_verb():
     assert {*acknowledgements.SAYS, *acknowledgements.NOTES} <= set(by_name())
+
+
+def test_an_empty_graph_says_so(cli):
+    for arguments in (("read",), ("search", "Ana"), ("open", "Ana")):
+        ran = cli("graph", *arguments)
+        assert (ran.code, ran.out) == (0, "")
+        assert ran.err.splitlines()[-1] == "nothing found"

@@ -47,7 +47,7 @@ _LEAVES: tuple[tuple[frozenset[str], type[errors.StorageError], str], ...] = (
     (
         frozenset({"08", "28", "3D"}) | ENDED_BY_SERVER,
         errors.DatabaseUnreachable,
-        "the server cannot be reached or does not let us in: check that it runs, its host, port, user and password",
+        "the server cannot be reached or refuses us: check that it runs, its host, port, database, user and password",
     ),
 )
 _LEAF_OF = {state: (leaf, advice) for states, leaf, advice in _LEAVES for state in states}

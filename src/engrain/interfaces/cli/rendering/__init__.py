@@ -87,5 +87,7 @@ def _text(made: Signature, answer: Any, arguments: Mapping[str, Any]) -> str:
 
 
 def _is_empty(answer: Any) -> bool:
+    if type(answer).__name__ == "KnowledgeGraph":
+        return not (answer.entities or answer.relations)
     listed = getattr(answer, "hits", answer)
     return isinstance(listed, Sequence) and not listed
