@@ -5,12 +5,15 @@ import type { CallOptions, Download, Operation, Paged } from "./connection.js";
 /** An access key without its secret, which nobody can read again. */
 export interface AccessKey {
   id: string;
+  /** Its tenant. */
   tenant_id: string;
   agent: string | null;
   user_id: string | null;
   role: "reader" | "writer" | "admin";
   name: string | null;
+  /** When it was made. */
   created_at: string;
+  /** When it expires; null: never. */
   expires_at: string | null;
   revoked_at: string | null;
   last_used_at: string | null;
@@ -27,12 +30,14 @@ export interface AddedMessages {
 
 /** Identity of a request with the role of its key, and the agent and the user it is bound to. */
 export interface AdmittedCaller {
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
   user: string | null;
   is_user_bound: boolean;
   may_publish: boolean;
   session: string | null;
+  /** The id of the request that it was made for. */
   request_id: string | null;
   pools: Array<string>;
   key_role: "reader" | "writer" | "admin";
@@ -42,6 +47,7 @@ export interface AdmittedCaller {
 
 /** Counts of the live memories that one agent stored, whatever their scope. */
 export interface AgentCounts {
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
   episodes: number;
@@ -52,25 +58,35 @@ export interface AgentCounts {
 /** Hits of one recall, best first, and the parts that the search lacked. */
 export interface Answer {
   query: string;
+  /** The name of the ranking. */
   preset: string;
   hits: Array<Hit>;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
+  /** deep: a re-ranker has put them in order. */
   mode: "fast" | "deep";
+  /** Number of memories that were ranked. */
   candidates: number;
+  /** Whether the answer is there: none, weak or strong; null if that cannot be told. */
   evidence: "none" | "weak" | "strong" | null;
+  /** The probability behind `evidence`. */
   evidence_score: number | null;
+  /** With `explain`: the best 50 candidates that are no hits. */
   dropped: Array<DroppedCandidate>;
+  /** The times that were given in words, as they were understood. */
   times: Record<string, string>;
 }
 
 /** One use of a rule, with its outcome. */
 export interface Application {
   id: string;
+  /** Its tenant. */
   tenant_id: string;
   rule_id: string;
   agent: string;
   outcome: "helpful" | "harmful";
   context: string | null;
+  /** When it was made. */
   created_at: string;
 }
 
@@ -136,14 +152,21 @@ export interface ConsolidationReport {
 export interface ContextBlock {
   text: string;
   tokens: number;
+  /** The most tokens that it could have. */
   budget_tokens: number;
   sections: Array<ContextSection>;
   memories: Array<Memory>;
+  /** Ids of the memories of which only a part stands in it. */
   clipped: Array<string>;
+  /** Number of memories that were found and did not fit. */
   left_out: number;
+  /** Whether the search behind it found an answer: none, weak or strong. */
   evidence: "none" | "weak" | "strong" | null;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
+  /** The id of the request that it was made for. */
   request_id: string | null;
+  /** The times that were given in words, as they were understood. */
   times: Record<string, string>;
 }
 
@@ -155,6 +178,7 @@ export interface ContextMessages {
   block: ContextBlock;
   turns: Array<string>;
   summarised: Array<string>;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
 }
 
@@ -168,10 +192,15 @@ export interface ContextSection {
 
 /** Contribution of one channel to a score: `value`, from `raw` (the channel's own number) and `weight`. */
 export interface Contribution {
+  /** The part of the ranking that it comes from. */
   channel: string;
+  /** The place in the list of the channel, from 1; null where it has no order. */
   rank: number | null;
+  /** The channel's own number. */
   raw: number;
+  /** What the raw number counts. */
   weight: number;
+  /** The share of the score. */
   value: number;
 }
 
@@ -220,6 +249,7 @@ export interface Degraded {
 export interface DerivedMemory {
   id: string;
   kind: "episode" | "fact" | "rule";
+  /** Where it is visible: global, an agent, pool:NAME, or those of a user, user:NAME/AGENT. */
   scope: string;
   derived_from: string;
 }
@@ -229,6 +259,7 @@ export interface DroppedCandidate {
   id: string | null;
   score: number;
   reason: string;
+  /** What the score is made of. */
   why: Explanation;
 }
 
@@ -243,24 +274,33 @@ export interface Enrichment {
 /** A person or thing that facts are about, with one name and aliases: its tenant's, or one user's. */
 export interface Entity {
   id: string;
+  /** Its tenant. */
   tenant_id: string;
+  /** The user whose registry it is in; empty: the tenant's. */
   user_id: string;
+  /** The name that it is listed by. */
   canonical_name: string;
   entity_type: "person" | "organization" | "place" | "project" | "email" | "url" | "other";
+  /** Its other names. */
   aliases: Array<string>;
+  /** How many memories name it. */
   mention_count: number;
+  /** When it was made. */
   created_at: string;
   updated_at: string;
+  /** The host's own JSON object, with entries of engrain's beside it. */
   metadata: Record<string, unknown>;
 }
 
 /** One entity that a name may mean. */
 export interface EntityMatch {
   entity_id: string;
+  /** The name that it is listed by. */
   canonical_name: string;
   entity_type: string;
   score: number;
   name_match: "exact" | "alias" | "prefix" | "fuzzy";
+  /** Its other names. */
   aliases: Array<string>;
 }
 
@@ -307,30 +347,49 @@ export interface EntityShare {
 /** An episode: one turn of a conversation, or one event. Append-only. */
 export interface Episode {
   kind: "episode";
+  /** Who has said it: tool, assistant, import or user. */
   trust: "tool" | "assistant" | "import" | "user";
   id: string;
+  /** Its tenant. */
   tenant_id: string;
+  /** The agent that stored it. */
   agent: string;
+  /** Where it is visible: global, an agent, pool:NAME, or those of a user, user:NAME/AGENT. */
   scope: string;
+  /** The conversation that it is of. */
   session: string | null;
+  /** Its place in the session by arrival, from 1. */
   turn: number;
   role: "user" | "assistant" | "tool" | "system";
+  /** The name of whoever said it. */
   speaker: string | null;
   content: string;
+  /** When it happened. */
   event_time: string;
+  /** When it was made. */
   created_at: string;
+  /** When it expires; null: never. */
   expires_at: string | null;
+  /** From 0 to 10. */
   importance: number;
   tokens: number | null;
   model: string | null;
   tool_calls: Array<unknown>;
+  /** How often searches and reads have given it. */
   reference_count: number;
+  /** When one gave it last. */
   last_referenced_at: string | null;
+  /** Whether facts and rules were learned from it. */
   consolidation_status: "pending" | "consolidated" | "failed" | "dead_letter";
+  /** How often that was tried in vain. */
   consolidation_attempts: number;
+  /** Why it failed last, in engrain's words. */
   last_consolidation_error: string | null;
+  /** When it is tried again. */
   next_consolidation_retry_at: string | null;
+  /** The tags that it is filed under. */
   tags: Array<string>;
+  /** The host's own JSON object, with entries of engrain's beside it. */
   metadata: Record<string, unknown>;
 }
 
@@ -357,6 +416,7 @@ export interface ErasedRows {
 export interface Erasure {
   id: string;
   kind: "episode" | "fact" | "rule";
+  /** Where it is visible: global, an agent, pool:NAME, or those of a user, user:NAME/AGENT. */
   scope: string;
   digest: string;
   erased_at: string;
@@ -374,22 +434,35 @@ export interface ErasureReport {
 /** Audit record of one change: actor, time, request and payload. Never changed itself. */
 export interface Event {
   id: string;
+  /** Its tenant. */
   tenant_id: string;
+  /** What was done. */
   event_type: string;
+  /** Where it is visible: global, an agent, pool:NAME, or those of a user, user:NAME/AGENT. */
   scope: string;
+  /** Who did it. */
   actor: string;
+  /** The id of the request that it was made for. */
   request_id: string | null;
+  /** The memory that it is about. */
   memory_id: string | null;
+  /** The run of learning that it was part of. */
   run_id: string | null;
+  /** What was changed. */
   payload: Record<string, unknown>;
+  /** When it was made. */
   created_at: string;
 }
 
 /** Explanation of a score; the contributions add up to it exactly. */
 export interface Explanation {
+  /** The name of the ranking. */
   preset: string;
+  /** A share of the score for each channel; they add up to it. */
   contributions: Array<Contribution>;
+  /** Stems of the query among the memory's own words. */
   matched_terms: Array<string>;
+  /** The contributions of the search itself, before a re-ranker. */
   fused: Array<Contribution>;
 }
 
@@ -418,36 +491,64 @@ export interface ExtractedFactInput {
 /** A fact: one statement of subject, predicate and content, with source and interval of validity. */
 export interface Fact {
   kind: "fact";
+  /** Its validity, with fading apart from active. */
   state: "active" | "fading" | "superseded" | "expired" | "retracted";
+  /** The subject in the spelling by which slots are compared. */
   subject_key: string;
+  /** The predicate, likewise. */
   predicate_key: string;
+  /** Who has said it: tool, assistant, import or user. */
   trust: "tool" | "assistant" | "import" | "user";
+  /** Whether only tools or assistants have said it, so that it waits for a confirmation. */
   pending: boolean;
   id: string;
+  /** Its tenant. */
   tenant_id: string;
+  /** The agent that stored it. */
   agent: string;
+  /** Where it is visible: global, an agent, pool:NAME, or those of a user, user:NAME/AGENT. */
   scope: string;
+  /** Whom or what it is about. */
   subject: string;
+  /** The relation of the subject to the content. */
   predicate: string;
+  /** The entity that the subject names, if the registry has it. */
   entity_id: string | null;
   content: string;
   category: string;
+  /** Where it comes from, in the words of whoever stored it. */
   source: string | null;
+  /** From 0 to 1, as stored: what it has lost since by decay is not taken off. */
   confidence: number;
+  /** From 0 to 10. */
   importance: number;
+  /** How slowly it decays. */
   permanence: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
+  /** Its confidence falls by exp(-rate x days since it was confirmed). */
   decay_rate: number;
+  /** Whether it is believed: active, superseded, retracted or expired. */
   validity: "active" | "superseded" | "expired" | "retracted";
+  /** Since when it is true; null: since it was stored. */
   valid_from: string | null;
+  /** Until when it is true; null: it has no end. */
   valid_to: string | null;
+  /** When it was made. */
   created_at: string;
+  /** When it ceased to be believed: superseded, expired, retracted or forgotten. */
   invalidated_at: string | null;
+  /** The fact whose place it took. */
   supersedes_id: string | null;
+  /** The episode that it was learned from. */
   source_episode_id: string | null;
+  /** When it was last stored or confirmed; its decay counts from then. */
   last_confirmed_at: string | null;
+  /** How often searches and reads have given it. */
   reference_count: number;
+  /** When one gave it last. */
   last_referenced_at: string | null;
+  /** The tags that it is filed under. */
   tags: Array<string>;
+  /** The host's own JSON object, with entries of engrain's beside it. */
   metadata: Record<string, unknown>;
 }
 
@@ -468,8 +569,10 @@ export interface Failure {
   code: string;
   message: string;
   detail: string | null;
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
+  /** The run of learning that it was part of. */
   run_id: string | null;
   episodes: number;
 }
@@ -520,6 +623,7 @@ export interface GraphRelationInput {
 
 /** The number of an agent's episodes that were due when the consolidation began. */
 export interface Group {
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
   user: string | null;
@@ -540,10 +644,14 @@ export interface HandledInput {
 
 /** A memory that a search returned, with its score and explanation. */
 export interface Hit {
+  /** The sum of the contributions in `why`; comparable within one answer alone. */
   score: number;
   memory: Memory;
+  /** What the score is made of. */
   why: Explanation;
+  /** The turns around an episode, in order, where they were asked for. */
   neighbours: Array<Memory>;
+  /** The near-identical turns that it stands for; null: no other turn says the same. */
   repeats: Repeats | null;
 }
 
@@ -573,6 +681,7 @@ export interface ItemNamespace {
 /** One job. While it runs, it belongs to `worker` in attempt number `attempts`, until its lease is over. */
 export interface Job {
   id: string;
+  /** Its tenant. */
   tenant_id: string;
   name: "enrichment" | "consolidation" | "decay" | "reflection" | "cleanup" | "compaction" | "backup";
   dedupe_key: string | null;
@@ -583,6 +692,7 @@ export interface Job {
   worker: string | null;
   report: Record<string, unknown>;
   last_error: string | null;
+  /** When it was made. */
   created_at: string;
   finished_at: string | null;
 }
@@ -601,6 +711,7 @@ export interface KnowledgeGraph {
 
 /** One change that was written: the memory that was stored or confirmed. */
 export interface Learned {
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
   kind: "new_fact" | "updated_fact" | "new_rule" | "confirmation";
@@ -612,7 +723,9 @@ export interface Link {
   source_id: string;
   target_id: string;
   relation: "derived_from" | "supports" | "contradicts" | "supersedes" | "related_to";
+  /** From 0 to 1. */
   weight: number;
+  /** When it was made. */
   created_at: string;
 }
 
@@ -631,6 +744,7 @@ export interface LogAppend {
 export interface LogEntry {
   sequence: number;
   entry: Record<string, unknown>;
+  /** When it was made. */
   created_at: string;
 }
 
@@ -639,6 +753,7 @@ export interface LogSession {
   log: string;
   session: string;
   entries: number;
+  /** When it was made. */
   created_at: string;
   updated_at: string;
 }
@@ -650,6 +765,7 @@ export type Memory = Episode | Fact | Rule;
 export interface MessageReceipt {
   episode: Episode;
   is_stored: boolean;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
 }
 
@@ -678,6 +794,7 @@ export interface Note {
   content: string;
   category: string;
   category_confidence: number | null;
+  /** When it was made. */
   created_at: string;
   updated_at: string;
   archived: boolean;
@@ -689,6 +806,7 @@ export interface NoteAnswer {
   mode: "fast" | "deep";
   hits: Array<NoteHit>;
   total_candidates: number;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
 }
 
@@ -739,9 +857,12 @@ export interface PendingSession {
 /** A pool as its members see it. */
 export interface Pool {
   name: string;
+  /** Its tenant. */
   tenant_id: string;
   members: Array<string>;
+  /** When it was made. */
   created_at: string;
+  /** The host's own JSON object, with entries of engrain's beside it. */
   metadata: Record<string, unknown>;
 }
 
@@ -756,11 +877,13 @@ export interface PoolSync {
 /** The newest turns of a session, oldest first. */
 export interface RecentTurns {
   episodes: Array<Episode>;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
 }
 
 /** The outcome of one agent's reflection; `said` is a sentence about it, `failure` why it failed. */
 export interface ReflectionOutcome {
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
   outcome: "reflected" | "due" | "too_soon" | "too_few" | "running" | "failed";
@@ -770,6 +893,7 @@ export interface ReflectionOutcome {
   memories: number;
   reflection: Fact | null;
   method: string | null;
+  /** The run of learning that it was part of. */
   run_id: string | null;
   usage: Usage;
 }
@@ -790,6 +914,7 @@ export interface Rejection {
 /** An entity that the same memories mention. */
 export interface RelatedEntity {
   entity_id: string;
+  /** The name that it is listed by. */
   canonical_name: string;
   entity_type: string;
   memories: number;
@@ -807,6 +932,7 @@ export interface Repeats {
 export interface RestoreReport {
   path: string;
   sha256: string;
+  /** Its tenant. */
   tenant_id: string | null;
   agent: string | null;
   user: string | null;
@@ -843,29 +969,49 @@ export interface Routing {
 /** A rule: guidance learned from outcomes. Harmful evidence weighs more than helpful. */
 export interface Rule {
   kind: "rule";
+  /** Who has said it: tool, assistant, import or user. */
   trust: "tool" | "assistant" | "import" | "user";
   id: string;
+  /** Its tenant. */
   tenant_id: string;
+  /** The agent that stored it. */
   agent: string;
+  /** Where it is visible: global, an agent, pool:NAME, or those of a user, user:NAME/AGENT. */
   scope: string;
   content: string;
+  /** How its outcomes have proved it. */
   maturity: "candidate" | "established" | "proven" | "anti_pattern";
+  /** From 0 to 1, as stored: what it has lost since by decay is not taken off. */
   confidence: number;
+  /** How slowly it decays. */
   permanence: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
+  /** Its confidence falls by exp(-rate x days since it was confirmed). */
   decay_rate: number;
+  /** The share of helps among its outcomes, from 0 to 1; a harm weighs as much as four helps. */
   effectiveness_score: number;
+  /** Number of outcomes. */
   applied_count: number;
+  /** Number of times that it helped. */
   success_count: number;
+  /** Number of times that it did harm. */
   harmful_count: number;
+  /** The episode that it was learned from. */
   source_episode_id: string | null;
+  /** When it was made. */
   created_at: string;
+  /** When it ceased to be believed: superseded, expired, retracted or forgotten. */
   invalidated_at: string | null;
   last_applied_at: string | null;
   last_evaluated_at: string | null;
+  /** When it was last stored or confirmed; its decay counts from then. */
   last_confirmed_at: string | null;
+  /** How often searches and reads have given it. */
   reference_count: number;
+  /** When one gave it last. */
   last_referenced_at: string | null;
+  /** The tags that it is filed under. */
   tags: Array<string>;
+  /** The host's own JSON object, with entries of engrain's beside it. */
   metadata: Record<string, unknown>;
 }
 
@@ -881,6 +1027,7 @@ export interface RuleStats {
 /** One run of one kind for one agent, and one user that it acts for. */
 export interface Run {
   id: string;
+  /** Its tenant. */
   tenant_id: string;
   user_id: string;
   kind: "consolidation" | "reflection" | "summary";
@@ -916,11 +1063,13 @@ export interface SessionEnd {
   session: string;
   pending: number;
   is_handed_over: boolean;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
 }
 
 /** Statistics of all memories that an agent sees. */
 export interface Stats {
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
   episodes: EpisodeStats;
@@ -935,8 +1084,10 @@ export interface StoredItem {
   key: string;
   value: Record<string, unknown>;
   version: number;
+  /** When it was made. */
   created_at: string;
   updated_at: string;
+  /** When it expires; null: never. */
   expires_at: string | null;
   score: number | null;
 }
@@ -956,11 +1107,13 @@ export interface Summary {
   tokens: number;
   target_tokens: number;
   source_tokens: number;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
   usage: Usage;
   model: string | null;
   prompt_version: string | null;
   memory_id: string | null;
+  /** The run of learning that it was part of. */
   run_id: string | null;
 }
 
@@ -982,6 +1135,7 @@ export interface Usage {
 
 /** Counts of the live memories of one end user, whichever agents stored them. */
 export interface UserCounts {
+  /** Its tenant. */
   tenant_id: string;
   user_id: string;
   episodes: number;
@@ -991,6 +1145,7 @@ export interface UserCounts {
 
 /** Proof of the erasure of a user, or in a dry run the plan of one. */
 export interface UserErasure {
+  /** Its tenant. */
   tenant_id: string;
   user_id: string;
   erased_at: string;
@@ -1014,6 +1169,7 @@ export interface Verification {
 
 /** An agent's episodes, of one user or of none, that wait for another attempt after a failure. */
 export interface WaitingBacklog {
+  /** Its tenant. */
   tenant_id: string;
   agent: string;
   user: string | null;
@@ -1038,6 +1194,7 @@ export interface WorkingStats {
   tool_results: number;
   scratchpad_characters: number;
   estimated_bytes: number;
+  /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
 }
 
@@ -1047,6 +1204,7 @@ export interface WrittenItem {
   key: string;
   version: number;
   existed: boolean;
+  /** When it expires; null: never. */
   expires_at: string | null;
 }
 

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
+from engrain.interfaces.http.openapi.fields import FIELDS
 from engrain.interfaces.http.request_identity import AGENT, SESSION, USER
 from engrain.interfaces.http.routes import IDEMPOTENCY_KEY
 
@@ -93,3 +94,18 @@ def test_whoever_looks_for_oauth_is_told_to_send_a_key(client, path):
     assert (told["code"], told["error"]) == ("no_such_route", "invalid_request")
     assert told["error_description"] == told["detail"]
     assert "Authorization: Bearer <key>" in told["detail"]
+
+
+@pytest.mark.parametrize("record", ["Fact", "Rule", "Hit", "Explanation", "Contribution"])
+def test_the_fields_of_what_a_search_answers_say_what_they_mean(document, record):
+    """Names that say it themselves have no description."""
+    plain = {"id", "kind", "state", "content", "category", "memory", "last_applied_at", "last_evaluated_at"}
+    fields = document["components"]["schemas"][record]["properties"]
+    assert {name for name, schema in fields.items() if "description" not in schema} <= plain
+
+
+def test_every_description_of_a_field_is_of_one_that_there_is(document):
+    schemas = document["components"]["schemas"]
+    names = {name for schema in schemas.values() for name in schema.get("properties", {})}
+    whole = {f"{record}.{name}" for record, schema in schemas.items() for name in schema.get("properties", {})}
+    assert FIELDS.keys() - names - whole == set()

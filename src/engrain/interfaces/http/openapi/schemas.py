@@ -11,6 +11,7 @@ from engrain.domain import records
 from engrain.domain.memories.erasure import ErasureReport
 from engrain.domain.memories.trust import TrustLevel
 from engrain.domain.records import MemoryRecord, Record
+from engrain.interfaces.http.openapi.fields import describe_field
 from engrain.interfaces.json_arguments import ANY_JSON
 from engrain.verbs.signatures import Signature, type_hints
 from engrain.verbs.table import Verb
@@ -132,9 +133,9 @@ def _schema(answer: AnswerType) -> Schema:
             assert verb.field is not None
             return _object_schema({verb.field: _hint_schema(of)}, summary_of(answer))
         case type():
-            return _object_schema(
-                {name: _hint_schema(hint) for name, hint in _field_hints(answer).items()}, summary_of(answer)
-            )
+            hints = _field_hints(answer)
+            described = {name: {**_hint_schema(hint), **describe_field(answer, name)} for name, hint in hints.items()}
+            return _object_schema(described, summary_of(answer))
         case _:
             by_kind = {get_args(_ADDED[record]["kind"])[0]: f"{REF}{record.__name__}" for record in get_args(answer)}
             return {
