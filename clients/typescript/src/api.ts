@@ -2296,7 +2296,7 @@ export interface BackupArguments {
   agent?: string | null;
   /** Only this user's; any user's if left out. */
   user?: string | null;
-  /** With vectors; without, it is smaller and a restore makes them anew. */
+  /** Include the vectors; without them it is smaller, and a restore makes them anew. */
   vectors?: boolean;
 }
 

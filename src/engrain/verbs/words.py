@@ -415,7 +415,7 @@ ExportKinds = Annotated[
     Word("Only records of these kinds.", option="--kinds"),
 ]
 Strict = Annotated[bool, Word("Stop at the first broken record.")]
-WithVectors = Annotated[bool, Word("With vectors; without, it is smaller and a restore makes them anew.")]
+WithVectors = Annotated[bool, Word("Include the vectors; without them it is smaller, and a restore makes them anew.")]
 Replace = Annotated[bool, Word("Remove the memories of the agent or tenant first.")]
 WithErased = Annotated[bool, Word("Bring back also what was erased since.")]
 Untrusted = Annotated[bool, Word("Believe whoever made it: this installation need not have signed it.")]

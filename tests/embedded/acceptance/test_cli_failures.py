@@ -107,6 +107,11 @@ def test_nobody_is_told_to_change_the_mode_of_a_file_of_another_program(cli, tmp
     assert "this is not a SQLite file" in only_line(ran)
 
 
+def test_an_option_without_its_value_leads_to_the_help_of_its_command(cli):
+    assert "requires an argument. (engrain recall --help" in only_line(cli("recall", "kettle", "--limit"))
+    assert "requires an argument. (engrain keys create --help" in only_line(cli("keys", "create", "--role"))
+
+
 def test_a_mistyped_command_is_recognised(cli):
     assert "Did you mean 'recall'" in only_line(cli("recal", "kettle"))
 

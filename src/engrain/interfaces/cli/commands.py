@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from engrain import __version__
 from engrain.interfaces.cli import output
-from engrain.interfaces.cli.failures import ExitCode
+from engrain.interfaces.cli.failures import ExitCode, UsageError
 from engrain.interfaces.cli.invocation import (
     Invocation,
     command_of_function,
@@ -128,7 +128,12 @@ class LazyCommand(TyperCommand):
         return re.split("[.;:] ", self._summary())[0].removesuffix(".")
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        return self.command.make_context(info_name, args, parent, **extra)
+        try:
+            return self.command.make_context(info_name, args, parent, **extra)
+        except UsageError as error:
+            if getattr(error, "ctx", None) is None:  # the parser of options names no command
+                vars(error)["ctx"] = self.command.context_class(self.command, info_name=info_name, parent=parent)
+            raise
 
 
 class Group(TyperGroup):

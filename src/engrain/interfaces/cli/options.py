@@ -96,7 +96,7 @@ def option_of(parameter: Parameter, *, is_placed: bool, default: Any = None) -> 
         name=parameter.name,
         flags=() if is_placed else (written, "-n") if parameter.name == "limit" else (written,),
         type=value if value in (bool, int, float) else str,
-        help=f"Turns off: {text[0].lower()}{text[1:]}" if kind is bool and parameter.default is True else text,
+        help=f"Do not {text[0].lower()}{text[1:]}" if kind is bool and parameter.default is True else text,
         metavar=word.metavar or written[2:].upper() if kind is not bool else None,
         is_required=parameter.is_required,
         is_repeated=items is not None,
