@@ -411,11 +411,11 @@ class ReferenceRecords:
     def _close(self, act: Act, entry: Entry, fact: Fact) -> None:
         """End the interval of a fact where the new one begins."""
         old = entry.memory
-        closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
-        closed_at = closed_at if old.has_begun(act.at) else old.happened_at
-        entry.memory = closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
+        end = max(fact.happened_at, old.happened_at) if old.has_begun(act.at) else old.happened_at
+        end = end if old.valid_to is None or not old.has_begun(act.at) else min(end, old.valid_to)
+        entry.memory = replace(old, validity="superseded", invalidated_at=act.at, valid_to=end)
         entry.take_out()
-        self._events.append(events.fact_superseded(act, closed, fact, self._ids, was_open=old.valid_to is None))
+        self._events.append(events.fact_superseded(act, old, fact, self._ids, end=end))
 
     def _connect(self, tenant_id: str, link: Link) -> bool:
         key = (tenant_id, link.source_id, link.target_id, link.relation)

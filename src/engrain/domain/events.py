@@ -59,10 +59,10 @@ def creation_payload(memory: MemoryRecord) -> dict[str, Any]:
             return {"maturity": memory.maturity}
 
 
-def fact_superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, was_open: bool) -> Event:
-    """A newer fact superseded another; `old` as it is now, `was_open` if its `valid_to` was not known before."""
-    payload = {"superseded_by": new.id, "valid_to": format_time(old.valid_to), "was_open": was_open}
-    return memory_event(act, "fact_superseded", old, ids, payload=payload)
+def fact_superseded(act: Act, before: Fact, new: Fact, ids: Callable[[], str], *, end: datetime) -> Event:
+    """A newer fact superseded another, whose period has an end since then."""
+    payload = {"superseded_by": new.id, "valid_to": [format_time(before.valid_to), format_time(end)]}
+    return memory_event(act, "fact_superseded", before, ids, payload=payload)
 
 
 def fact_period_changed(act: Act, before: Fact, ids: Callable[[], str], *, end: datetime | None, by: Fact) -> Event:

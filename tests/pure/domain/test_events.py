@@ -52,9 +52,9 @@ def test_a_memory_stored_says_what_it_is_and_keeps_what_it_says_to_itself():
 
 
 def test_a_supersession_says_by_what_and_until_when_it_was_true():
-    old, new = fact("Lisbon", validity="superseded", valid_to=NOON), fact("Porto")
-    payload = {"superseded_by": new.id, "valid_to": "2024-05-07T12:00:00Z", "was_open": True}
-    check(events.fact_superseded(ACT, old, new, fresh, was_open=True), "fact_superseded", old, payload)
+    old, new = fact("Lisbon"), fact("Porto")
+    payload = {"superseded_by": new.id, "valid_to": [None, "2024-05-07T12:00:00Z"]}
+    check(events.fact_superseded(ACT, old, new, fresh, end=NOON), "fact_superseded", old, payload)
 
 
 @pytest.mark.parametrize("made", [fact, rule])
@@ -135,6 +135,6 @@ def test_every_payload_is_json_as_it_stands(turn, stated, guidance):
     built = [events.memory_created(ACT, memory, fresh) for memory in (turn, stated, guidance)]
     built += [events.memory_forgotten(ACT, memory, fresh) for memory in (turn, stated, guidance)]
     built += [events.memory_confirmed(ACT, memory, fresh) for memory in (stated, guidance)]
-    built += [events.fact_superseded(ACT, stated, fact(), fresh, was_open=True), events.memory_erased(ACT, turn, fresh)]
+    built += [events.fact_superseded(ACT, stated, fact(), fresh, end=NOON), events.memory_erased(ACT, turn, fresh)]
     for event in built:
         assert json.loads(json.dumps(event.payload, allow_nan=False)) == event.payload

@@ -216,6 +216,30 @@ def is_standing(fact, now):
     return fact.validity == "active" and not fact.has_ended(now)
 
 
+def test_of_any_day_one_fact_was_true_whatever_was_planned_and_said_since(aide, times):
+    """After each of a hundred random steps the periods of all that was not given up lie one after another."""
+    random, start = Random(7), times[-1]
+    for step in range(100):
+        times.append(times[-1] + timedelta(hours=random.randint(1, 40)))
+        begins = times[-1] + timedelta(days=random.randint(1, 20))
+        ends = begins + timedelta(days=random.randint(1, 20))
+        match random.choice(["now", "now", "until", "plan", "bounded", "forget"]):
+            case "now":
+                said(aide, step)
+            case "until":
+                said(aide, step, valid_to=ends)
+            case "plan":
+                said(aide, step, valid_from=begins)
+            case "bounded":
+                said(aide, step, valid_from=begins, valid_to=ends)
+            case _:
+                for fact in aide.facts("Ana", limit=1):
+                    aide.forget(fact.id)
+        days = [start + timedelta(days=day) for day in range(0, (times[-1] - start).days + 30, 3)]
+        for day in days[:: max(1, step // 20)]:
+            assert len(aide.facts("Ana", "works at", valid_at=day)) <= 1, (step, day)
+
+
 def test_what_is_said_meanwhile_ends_where_the_plan_begins(aide):
     aide.remember("Globex", subject="Ana", predicate="works at")
     aide.remember("Initech", subject="Ana", predicate="works at", valid_from="2026-06-01")

@@ -42,8 +42,7 @@ def test_each_of_several_memories_is_an_event_and_a_repeat_is_none(store):
 def test_a_supersession_is_an_event_of_the_old_fact_beside_that_of_the_new(store):
     [old] = put(store, [fact("Lisbon")])
     [new] = store.put(act(LATER), [fact("Porto", created_at=LATER)])
-    [closed] = store.get(CALLER, [old.id])
-    superseded = events.fact_superseded(act(LATER), closed, new, nameless, was_open=True)
+    superseded = events.fact_superseded(act(LATER), old, new, nameless, end=LATER)
     expected = [superseded, events.memory_created(act(LATER), new, nameless)]
     told = written(store)[:2]
     assert sorted(told, key=lambda event: event.event_type, reverse=True) == expected

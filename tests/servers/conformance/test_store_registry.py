@@ -185,7 +185,7 @@ def test_of_two_facts_for_one_place_the_one_of_lower_confidence_is_superseded(st
     assert done.facts_superseded == (loser.id,)
     assert states(store, winner, loser, elsewhere) == [(ana.id, "active"), (ana.id, "superseded"), (ana.id, "active")]
     [gone] = store.get(CALLER, [loser.id])
-    assert (gone.invalidated_at, gone.valid_to) == (LATER, None)
+    assert (gone.invalidated_at, gone.valid_to) == (LATER, NOON)
     assert [(each.source_id, each.relation) for each in store.links(CALLER, loser.id)] == [(winner.id, "supersedes")]
     [event] = told(store, "fact_superseded")
     assert (event.memory_id, event.payload["superseded_by"]) == (loser.id, winner.id)

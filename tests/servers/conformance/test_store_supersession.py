@@ -48,6 +48,13 @@ def test_a_fact_that_already_ended_keeps_its_end(store):
     assert store.get(CALLER, [old.id])[0].valid_to == ended
 
 
+def test_a_fact_that_was_to_end_later_ends_where_the_new_one_begins(store):
+    [old] = put(store, [fact("Lisbon", valid_to=LATEST)])
+    [new] = store.put(act(LATER), [fact("Porto", created_at=LATER)])
+    assert store.get(CALLER, [old.id])[0].valid_to == LATER
+    assert store.recent(request(valid_at=LATER, kinds=("fact",)), 9) == [new]
+
+
 def test_no_fact_ends_before_it_began(store):
     [old] = put(store, [fact("Lisbon", valid_from=NOON)])
     put(store, [fact("Porto", valid_from=NOON - timedelta(days=9))])

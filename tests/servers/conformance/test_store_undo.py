@@ -322,6 +322,20 @@ def test_what_was_said_after_a_plan_of_a_run_goes_on_without_it(store):
     assert store.get(CALLER, [said.id])[0].valid_to is None
 
 
+@pytest.mark.parametrize("own_end", [None, MORNING + 9 * DAY])
+@pytest.mark.parametrize("is_given_up", [True, False])
+def test_what_is_believed_again_has_the_end_that_it_had_itself(store, own_end, is_given_up):
+    turns, _, _ = home(store)
+    named = {"subject": "Eva", "predicate": "lives in"}
+    [old] = put(store, [fact("Lisbon", valid_to=own_end, **named)])
+    [plan] = put(store, [fact("soon", valid_from=MORNING + 2 * DAY, **named)])
+    run_id, _ = run(store, turns, [new(young(**named))])
+    if is_given_up:
+        store.forget(act(MORNING), plan.id)
+    assert store.undo(act(MORNING), run_id).kept == ()
+    assert store.get(CALLER, [old.id])[0].valid_to == (own_end if is_given_up else plan.valid_from)
+
+
 def test_what_is_believed_again_ends_where_a_plan_begins_that_came_since(store):
     turns, [old, *_], _ = home(store)
     subject, predicate = PLACES[0]

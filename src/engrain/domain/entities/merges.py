@@ -96,11 +96,6 @@ def find_overlaps(facts: Iterable[Fact], at: datetime) -> list[Overlap]:
     return sorted(overlaps, key=lambda overlap: overlap.fact.id)
 
 
-def supersede(fact: Fact, at: datetime) -> Fact:
-    """The fact, superseded by one of more confidence; its interval of validity stays."""
-    return replace(fact, validity="superseded", invalidated_at=at)
-
-
 def unite(source: Entity, target: Entity, at: datetime) -> tuple[Entity, Entity]:
     """The source as a tombstone, and the target with its names, metadata and mentions."""
     added = aliases_added(source, target)

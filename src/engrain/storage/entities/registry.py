@@ -326,14 +326,8 @@ def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str
 
 def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
     """Supersede the loser of a slot, and tell whether the two were not linked so before."""
-    act = work.act
-    loser, winner = conflict.loser, conflict.winner
-    valid_to = None if loser.valid_to is None else work.dialect.time(loser.valid_to)
-    updates.update_row(work, "supersede_fact", loser, valid_to=valid_to)
-    work.index.take_out(work, loser.tenant_id, [doc], at=act.at)
-    is_linked = updates.connect_superseded(work, winner, loser)
-    work.record(events.fact_superseded(act, merges.supersede(loser, act.at), winner, work.ids, was_open=False))
-    return is_linked
+    updates.close(work, doc, conflict.loser, conflict.winner)
+    return updates.connect_superseded(work, conflict.winner, conflict.loser)
 
 
 def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
@@ -346,7 +340,8 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
         assert isinstance(fact, Fact)
         same, bound = same_slot(fact)
         holders = selection.select(work, "fact", f"{same} AND validity = 'active'", bound)
-        at, believed = work.act.at, replace(fact, validity="active", invalidated_at=None)
+        own = periods.load_own_end(work, fact)
+        at, believed = work.act.at, replace(fact, validity="active", invalidated_at=None, valid_to=own)
         slot = merges.dated_slot(believed, at)
         is_taken = any(isinstance(other, Fact) and merges.dated_slot(other, at) == slot for _, other in holders)
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or (slot is not None and is_taken):

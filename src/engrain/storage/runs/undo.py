@@ -136,7 +136,7 @@ class _Undo:
             return
         for relation in ("supersedes", "derived_from"):
             self._drop_link(newer, memory, relation)
-        own = None if event.payload["was_open"] else memory.valid_to
+        own = periods.load_own_end(tx, memory)
         after, before = periods.fit_again(tx, replace(memory, validity="active", invalidated_at=None, valid_to=own))
         end = None if after.valid_to is None else tx.dialect.time(after.valid_to)
         tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=end)

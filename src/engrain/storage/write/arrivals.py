@@ -31,8 +31,8 @@ def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord
 
     An id that is already there, or was erased, is left as it is (so a repeat adds nothing). An episode gets the next
     `turn` of its session: one more than the largest there, 0 without a session. An active fact supersedes the one in
-    its `slot`: the old one is closed (`validity`, `invalidated_at`, and an open `valid_to`: where the new one begins,
-    not before itself), the new one names it in `supersedes_id` and by a link `supersedes`, with an event
+    its `slot`: the old one is closed (`validity`, `invalidated_at`, and `valid_to`: where the new one begins at the
+    latest, not before itself), the new one names it in `supersedes_id` and by a link `supersedes`, with an event
     `fact_superseded`. One whose period begins later closes nothing: the period of the one before it ends there, and its
     own ends where a later one begins. Searched by its own words once this is committed, by its neighbours' with the
     next search at the latest.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import UnitOfWork
 
 # Events with a change `valid_to`: of the first one, the end before it is the fact's own.
-_CHANGES = ("fact_created", "fact_period_changed", "fact_restored")
+_CHANGES = ("fact_created", "fact_period_changed", "fact_superseded", "fact_restored")
 
 
 def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
@@ -65,7 +65,7 @@ def find_reopened(
     found = []
     for doc, fact in left:
         if fact.valid_to == going.valid_from:
-            own, others = _load_own_end(work, fact, by=going), [row for row in left if row[1].id != fact.id]
+            own, others = load_own_end(work, fact, by=going), [row for row in left if row[1].id != fact.id]
             end = fit_period(replace(fact, valid_to=own), others, work.act.at)[0].valid_to
             found += [(doc, fact, end)] if end != fact.valid_to else []
     return found
@@ -92,6 +92,23 @@ def end_before(work: UnitOfWork, follower: Fact, before: Iterable[tuple[int, Fac
         updates.end_period(work, doc, fact, follower)
 
 
+def load_own_end(work: UnitOfWork, fact: Fact, *, by: Fact | None = None) -> datetime | None:
+    """Load the end that a fact has without any other of its slot, from its events.
+
+    Where these are gone, it has none if its end is told by a link from the one that it ends by.
+    """
+    types = work.dialect.listed(_CHANGES)
+    for (payload,) in work.rows("payloads_of", tenant_id=fact.tenant_id, id=fact.id, types=types):
+        told = work.dialect.parsed(payload)
+        match told.get("valid_to"):
+            case [before, _]:
+                return None if before is None else datetime.fromisoformat(before)
+            case str() if told.get("was_open"):  # as events had it once: of a fact without an end, the one that it got
+                return None
+    linked = set() if by is None else {id_ for (id_,) in work.rows("superseded_by", tenant_id=by.tenant_id, id=by.id)}
+    return None if fact.id in linked else fact.valid_to
+
+
 def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: Mapping[str, tuple[int, Fact]]) -> None:
     """Restore the periods that a merge ended, unless one has changed since or its follower is no longer active."""
     for id_, follower_id, was_linked, before, after in changes:
@@ -103,17 +120,3 @@ def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: M
         if fact.validity == follower.validity == "active" and format_time(fact.valid_to) == after:
             own = replace(fact, valid_to=None if before is None else datetime.fromisoformat(before))
             updates.change_end(work, doc, fact, fit_again(work, own)[0].valid_to, by=follower)
-
-
-def _load_own_end(work: UnitOfWork, fact: Fact, *, by: Fact) -> datetime | None:
-    """Load the end that a fact has without any other of its slot, from its events.
-
-    Where these are gone, it has none if its end is told by a link.
-    """
-    types = work.dialect.listed(_CHANGES)
-    for (payload,) in work.rows("payloads_of", tenant_id=fact.tenant_id, id=fact.id, types=types):
-        changed = work.dialect.parsed(payload).get("valid_to")
-        if changed is not None:
-            return None if changed[0] is None else datetime.fromisoformat(changed[0])
-    linked = {id_ for (id_,) in work.rows("superseded_by", tenant_id=by.tenant_id, id=by.id)}
-    return None if fact.id in linked else fact.valid_to

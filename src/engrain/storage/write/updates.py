@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
@@ -120,10 +119,14 @@ def end_period(work: UnitOfWork, doc: int, fact: Fact, follower: Fact) -> list[A
 
 
 def close(work: UnitOfWork, doc: int, old: Fact, new: Fact, *, was_never: bool = False) -> None:
-    """End the interval of a fact where the new one begins; it is empty if the fact has not begun, or never was true."""
-    ends = old.valid_to or max(new.happened_at, old.happened_at)
-    ends = ends if old.has_begun(work.act.at) and not was_never else old.happened_at
-    closed = replace(old, validity="superseded", invalidated_at=work.act.at, valid_to=ends)
+    """End the period of a fact where the new one begins, if it has not ended before.
+
+    It is empty if the fact has not begun, or never was true.
+    """
+    ends = old.happened_at
+    if old.has_begun(work.act.at) and not was_never:
+        ends = max(ends, new.happened_at)
+        ends = ends if old.valid_to is None else min(ends, old.valid_to)
     update_row(work, "supersede_fact", old, valid_to=work.dialect.time(ends))
     take_out(work, doc, old)
-    work.record(events.fact_superseded(work.act, closed, new, work.ids, was_open=old.valid_to is None))
+    work.record(events.fact_superseded(work.act, old, new, work.ids, end=ends))
