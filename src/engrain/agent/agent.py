@@ -258,7 +258,8 @@ class Agent(Conversations):
         """Supersede an active fact by the same statement with other content.
 
         Subject, predicate, entity, scope, category, permanence, importance and tags stay; the rest is new. A fact whose
-        period is over, or has not begun, is put right in that period where none is given: what holds now stays.
+        period is over, or has not begun, is put right in that period where none is given: what holds now stays. With a
+        `valid_to` that is past it was true until then, and holds no more.
 
         Raises:
             NotFound: this agent sees no such memory.

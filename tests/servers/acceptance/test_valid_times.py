@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from engrain.errors import InvalidInput
 from engrain.service import Memory
 
 NOW = datetime(2026, 5, 11, 9, tzinfo=UTC)
@@ -57,6 +58,42 @@ def test_a_correction_of_what_is_over_leaves_what_holds_now(aide, times, start):
     assert [fact.content for fact in aide.history(before.id)] == ["Lisbon", "Porto", "Braga"]
     assert aide.correct(corrected.id, "Evora", valid_from="now").valid_to is None
     assert contents(aide.facts("Ana")) == ["Evora"]
+
+
+@pytest.mark.parametrize("predicate", ["lives in", "likes"])
+def test_a_correction_that_ends_in_the_past_leaves_nothing_that_holds_now(aide, times, predicate):
+    before = aide.remember("Porto", subject="Ana", predicate=predicate)
+    later(times, 2026, 6, 1)
+    ended = aide.correct(before.id, "Porto", valid_to="2026-05-20")
+    assert (ended.valid_from, ended.supersedes_id) == (before.created_at, before.id)
+    assert contents(aide.facts("Ana")) == []
+    assert [hit.memory.id for hit in aide.recall("Porto", kinds="fact")] == []
+    assert contents(aide.facts("Ana", valid_at="2026-05-15")) == ["Porto"]
+    assert contents(aide.facts("Ana", valid_at="2026-05-21")) == []
+    again = aide.correct(ended.id, "Braga", valid_from="2026-05-12", valid_to="2026-05-22")
+    assert [contents(aide.facts("Ana", valid_at=f"2026-05-{day}")) for day in (11, 15, 21)] == [
+        [],
+        ["Braga"],
+        ["Braga"],
+    ]
+    assert contents(aide.facts("Ana", include_inactive=True)) == ["Braga", "Porto", "Porto"]
+    assert aide.get(again.id).validity == "active"
+
+
+def test_a_correction_that_ends_in_the_past_leaves_what_was_true_before_it_began(aide):
+    before = aide.remember("Porto", subject="Ana", predicate="lives in", valid_from="2020-01-01")
+    aide.correct(before.id, "Braga", valid_from="2025-06-01", valid_to="2026-01-05")
+    assert contents(aide.facts("Ana")) == []
+    assert contents(aide.facts("Ana", valid_at="2024-01-01")) == ["Porto"]
+    assert contents(aide.facts("Ana", valid_at="2025-12-01")) == ["Braga"]
+    assert contents(aide.facts("Ana", valid_at="2026-02-01")) == []
+
+
+def test_a_correction_of_a_plan_does_not_end_before_it_begins(aide):
+    plan = aide.remember("Porto", subject="Ana", predicate="lives in", valid_from="2026-06-01")
+    with pytest.raises(InvalidInput, match="valid_to 2026-05-20 lies before valid_from 2026-06-01"):
+        aide.correct(plan.id, "Braga", valid_to="2026-05-20")
+    assert [fact.content for fact in aide.history(plan.id)] == ["Porto"]
 
 
 def test_a_search_finds_what_was_true_at_a_time(aide):

@@ -184,9 +184,18 @@ def parse_interval(valid_from: object, valid_to: object, now: datetime) -> tuple
         InvalidInput: one of them is no time, or it ends before it begins.
     """
     start, end = parse_time(valid_from, name="valid_from", now=now), parse_end(valid_to, name="valid_to", now=now)
+    check_interval(start, end)
+    return start, end
+
+
+def check_interval(start: datetime | None, end: datetime | None) -> None:
+    """Check the two times between which a fact is true.
+
+    Raises:
+        InvalidInput: it ends before it begins.
+    """
     if start is not None and end is not None and end < start:
         raise InvalidInput(f"valid_to {end:%Y-%m-%d} lies before valid_from {start:%Y-%m-%d}")
-    return start, end
 
 
 def parse_agent(value: object, *, name: str = "agent") -> str:

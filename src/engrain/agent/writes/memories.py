@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.agent.reads.lookups import find_memory, get_active_fact, memory_not_found
 from engrain.agent.wiring.acts import new_id
-from engrain.agent.wiring.arguments import mask_fields, parse_time
+from engrain.agent.wiring.arguments import check_interval, mask_fields, parse_time
 from engrain.agent.writes import linking
 from engrain.domain.access.scopes import user_of
 from engrain.domain.memories.decay import without_fading
@@ -26,6 +26,7 @@ from engrain.storage.write import arrivals, changes, periods, removal, updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.requests import Act
@@ -338,24 +339,37 @@ def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str
     locked = arrivals.lock_facts(work, [id_])
     doc, old = locked[id_] if locked else (0, get_active_fact(work, id_))  # which says what became of it
     updates.check_change(work, old, says=True)
-    new = replace(old, **changes)
-    keeps_time = not old.has_begun(work.act.at)
-    if new.valid_from is None and new.valid_to is None and old.has_ended(work.act.at):
-        keeps_time, new = True, replace(new, valid_to=old.valid_to)
-    if keeps_time:  # it makes way before the new one is fitted in, in its time where that gives none
-        new = replace(new, valid_from=new.valid_from or old.valid_from)
-        updates.close(work, doc, old, new, was_never=True)
+    new = _date_correction(replace(old, **changes), old, work.act.at)
+    makes_way = not old.has_begun(work.act.at) or new.has_ended(work.act.at)
+    if makes_way:  # before the new one is fitted in
+        was_true = old.is_live(work.act.at) and new.valid_from is not None
+        updates.close(work, doc, old, new, was_never=not was_true)
         periods.reopen(work, old)
     is_elsewhere = new.slot != old.slot  # one of many values
-    is_named = keeps_time or is_elsewhere
+    is_named = makes_way or is_elsewhere
     for stored in put_with_mentions(work, [replace(new, supersedes_id=id_) if is_named else new], mentioned):
         if isinstance(stored, Fact):
-            if keeps_time:
+            if makes_way:
                 updates.connect_superseded(work, stored, old)
             elif is_elsewhere:
                 arrivals.supersede_from(work, doc, old, stored)
             return stored
     raise InvalidInput(f"id {changes['id']} is taken and nothing was written; the source of ids repeats itself")
+
+
+def _date_correction(new: Fact, old: Fact, at: datetime) -> Fact:
+    """Return a correction with the times of the fact before it that it does not give: of a plan, or of what is over.
+
+    Raises:
+        InvalidInput: it ends before it begins.
+    """
+    start, end = new.valid_from, new.valid_to
+    if start is None and end is None and old.has_ended(at):
+        end = old.valid_to
+    if start is None and (not old.has_begun(at) or (end is not None and old.happened_at < end <= at)):
+        start = old.happened_at
+    check_interval(start, end)
+    return replace(new, valid_from=start, valid_to=end)
 
 
 def _stored_before(parts: Parts, caller: Caller, memory: _Memory, key: str | None, **options: Any) -> _Memory:
