@@ -95,6 +95,14 @@ def test_what_was_learned_this_week_counts_though_it_has_long_been_true():
     assert seen(old).memories == (old,)
 
 
+def test_a_plan_counts_when_it_is_stored_and_when_it_begins():
+    begins = NOW + timedelta(days=900)
+    new, old = fact(1, valid_from=begins), fact(2, days_ago=30, valid_from=begins)
+    assert seen(new, old).memories == (new,)
+    begun = fact(2, days_ago=30, valid_from=NOW)
+    assert seen(begun).memories == (begun,)
+
+
 @pytest.mark.req("Y12")
 def test_a_reflection_is_permanent_tagged_and_the_agents_own():
     thought, _ = answered(reply())

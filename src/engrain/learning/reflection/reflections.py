@@ -128,9 +128,9 @@ def select_window(
     recent = {
         memory.id: memory
         for memory in memories
-        if _news_time(memory) >= since and not (isinstance(memory, Fact) and memory.category in _LEFT_OUT)
+        if _news_time(memory, now) >= since and not (isinstance(memory, Fact) and memory.category in _LEFT_OUT)
     }
-    ordered = sorted(recent.values(), key=lambda memory: (_news_time(memory), memory.id), reverse=True)
+    ordered = sorted(recent.values(), key=lambda memory: (_news_time(memory, now), memory.id), reverse=True)
     return ReflectionWindow(
         memories=tuple(ordered[: policy.most_memories]),
         facts=sum(isinstance(memory, Fact) for memory in ordered),
@@ -221,9 +221,9 @@ def build_fact(draft: ReflectionDraft, caller: Caller, at: datetime, id_: str) -
     )
 
 
-def _news_time(memory: MemoryRecord) -> datetime:
-    """The time it came to be known, or happened, whichever is later: both make it news."""
-    return max(memory.created_at, memory.happened_at)
+def _news_time(memory: MemoryRecord, now: datetime) -> datetime:
+    """The time it came to be known, or happened, whichever is later: both make it news, and a plan when it begins."""
+    return max(memory.created_at, memory.happened_at) if memory.happened_at <= now else memory.created_at
 
 
 def _select_newest(passages: Sequence[Passage], prompt_tokens: int, count_tokens: TokenCounter) -> list[Passage]:

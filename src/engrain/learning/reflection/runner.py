@@ -191,7 +191,7 @@ def _load_window(snapshot: Snapshot, policy: ReflectionPolicy, now: datetime) ->
 
     last = load_latest_reflection(snapshot, now, own=True)
     memories = [
-        *load_newest(snapshot, request(since=since, kinds=("fact",)), most),
+        *load_newest(snapshot, request(since=since, until=now, kinds=("fact",)), most),
         *load_newest(snapshot, request(since=since, kinds=("episode",)), most),
         *load_page(snapshot, request(kinds=("fact",)), before=None, limit=most),
     ]
