@@ -100,7 +100,8 @@ def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
 def parse_span(text: str, now: datetime) -> Span | None:
     """Parse a text that is one time and nothing else ("yesterday", "March 2026", "next month"); None for any other.
 
-    A month or day without a year is the last one. What lies some days, weeks, months or years off is a day.
+    A month or day without a year is the last one; but "next May" is to come. What lies some days, weeks, months or
+    years off is a day.
     """
     named = " ".join(text.split())
     for candidate in (named, _BEFORE_TIME.sub("", named), f"in {named}", f"on {named}"):
@@ -150,7 +151,15 @@ def _iso(match: re.Match[str], _: datetime) -> Span:
 def _month(match: re.Match[str], now: datetime) -> Span:
     month = _MONTHS[match["month"].lower()]
     year = match.groupdict().get("year")
-    return _months(int(year) if year else now.year - (month > now.month), month, 1)
+    if year:
+        return _months(int(year), month, 1)
+    match match[0].lower().split()[0]:
+        case "next":
+            return _months(now.year + (month <= now.month), month, 1)
+        case "last":
+            return _months(now.year - (month >= now.month), month, 1)
+        case _:
+            return _months(now.year - (month > now.month), month, 1)
 
 
 def _numbered_month(match: re.Match[str], _: datetime) -> Span:

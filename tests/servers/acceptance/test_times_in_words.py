@@ -27,6 +27,9 @@ def test_what_is_stored_has_the_time_that_the_words_mean(memory):
     fact = aide.remember("Lisbon", subject="Ana", predicate="lives in", valid_from="in May 2024", valid_to="last month")
     assert fact.valid_from == datetime(2024, 5, 1, tzinfo=UTC)
     assert fact.valid_to == datetime(2026, 3, 1, tzinfo=UTC)  # all of that month
+    assert aide.remember("Faro", subject="Ana", predicate="lives in", valid_from="next May").valid_from == datetime(
+        2026, 5, 1, tzinfo=UTC
+    )
     key = memory.keys.create(role="reader", expires_at="in two weeks")
     assert key.key.expires_at == datetime(2026, 4, 2, tzinfo=UTC)
     with pytest.raises(InvalidInput, match="valid_from 'soon' is no time, such as 2026-05-01"):
