@@ -47,7 +47,7 @@ class Working(View):
     ) -> WorkingStats:
         """Add a message to the session; the oldest become episodes where there are too many tokens.
 
-        Above `working.flush_tokens` they do so until at most half as many are left; four characters count as a token.
+        Above `working.flush_tokens` they do so until at most half as many are left; tokens are counted by `characters`.
         Where the database takes none they stay, and `degraded` says so.
 
         Raises:

@@ -141,7 +141,7 @@ class Context(Section):
     recipe: str = setting("engrain", "Recipe of context blocks without one")
     budget_tokens: int = setting(1000, "Budget of context blocks without one", ge=0, le=10_000_000)
     count_tokens: str = setting(
-        "characters", "How tokens are counted: characters (four each), wordpiece, tiktoken:ENCODING"
+        "characters", "How tokens are counted: characters (four each in English), wordpiece, tiktoken:ENCODING"
     )
     order: list[str] = setting(
         ["profile", "facts", "rules", "recent", "said", "reflection"],

@@ -11,12 +11,24 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import TokenCounter
 
-CHARACTERS_PER_TOKEN = 4
+_PER_TOKEN = 4
 
 
 def approximate_tokens(text: str) -> int:
-    """Number of tokens at four characters each, rounded up: close for English, and the same everywhere."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+    """Number of tokens by the characters of a text, rounded up, without a model and the same everywhere.
+
+    Four characters of ASCII are a token, two of the other European, Hebrew and Arabic letters, and one of all others:
+    a vocabulary has a word of English as a whole, and of most scripts of Asia a character at best.
+    """
+    return -(-_count_quarters(text) // _PER_TOKEN)
+
+
+def _count_quarters(text: str) -> int:
+    """Quarters of a token: 1 for a character of one byte in UTF-8, 2 of two bytes, 4 of three, and 6 of four."""
+    if text.isascii():
+        return len(text)
+    more = len(text.encode("utf-8", "surrogatepass")) - len(text)
+    return 2 * more + len(text.encode("ascii", "ignore"))
 
 
 def check_counter(counter: TokenCounter) -> TokenCounter:
@@ -45,10 +57,10 @@ def check_counter(counter: TokenCounter) -> TokenCounter:
 
 
 def piece_weight(counter: TokenCounter) -> Callable[[str], float]:
-    """Counter of the tokens that a piece adds to a text: for characters a fraction, not rounded; else its count.
+    """Counter of the tokens that a piece adds to a text: by its characters a fraction, not rounded; else its count.
 
     A tokenizer may split the seam of two pieces differently, so a sum of weights is an estimate of its count.
     """
     if counter is approximate_tokens:
-        return lambda text: len(text) / CHARACTERS_PER_TOKEN
+        return lambda text: _count_quarters(text) / _PER_TOKEN
     return counter

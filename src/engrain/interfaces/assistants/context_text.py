@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from engrain.context.block import mark_as_data
 from engrain.domain.memories.fact_keys import PROJECT_PREFIX, USER, subject_key
 from engrain.domain.text.prompt_safety import flatten
+from engrain.domain.text.tokens import approximate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from engrain.interfaces.assistants.session_state import SessionState
 
-CHARACTERS_PER_TOKEN = 4
 _OWN = "# This project"
 _OF_NONE = "# Without a project"
 
@@ -44,7 +44,7 @@ def merge(
     for line in _read(whole, project):
         if line.text not in chosen and state.is_new(line.text):
             more = {**chosen, line.text: line}
-            if len(_render(list(more.values()))) > most_tokens * CHARACTERS_PER_TOKEN:
+            if approximate_tokens(_render(list(more.values()))) > most_tokens:
                 break
             chosen = more
     state.add_lines(chosen)

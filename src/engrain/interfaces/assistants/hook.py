@@ -206,7 +206,8 @@ class Conversation:
 
     def give_context(self) -> None:
         """Read what the memory knows for a session that starts or a prompt; nothing at every other moment."""
-        from engrain.interfaces.assistants.context_text import CHARACTERS_PER_TOKEN, merge
+        from engrain.domain.text.tokens import approximate_tokens
+        from engrain.interfaces.assistants.context_text import merge
 
         moment, chosen = self._command.moment, self._settings.hooks
         is_start = moment == "start"
@@ -222,7 +223,7 @@ class Conversation:
         if is_start:
             of_project["recent_episodes"] = 5
         project = self.calls.call("context", of_project | shared, session=self._session)
-        left = most - len(project["text"]) // CHARACTERS_PER_TOKEN
+        left = most - approximate_tokens(project["text"])
         whole = {"query": _START_QUERY if is_start else asked[:_MOST_QUERY], "budget_tokens": max(left, 0)}
         everything = self.calls.call("context", whole | shared, session=self._session)
         self.context = merge(project, everything, self._state, project=self.tag, most_tokens=most)
