@@ -1,6 +1,7 @@
 """Each command as a person and as a program reads it: the library's answer, and nothing else on stdout."""
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -281,6 +282,20 @@ def test_of_two_shared_options_the_later_one_wins(cli):
 def test_json_is_utf_8_and_readable_in_every_locale(process):
     ran = process("observe", "Łódź ☕ café", "--json", LC_ALL="C", PYTHONIOENCODING="ascii")
     assert '"content": "Łódź ☕ café"' in ran.out
+
+
+def test_an_argument_of_utf_8_is_read_so_where_the_locale_knows_ascii_alone(process):
+    said = ("remember", "Łódź ☕", "--subject", "Żaneta", "--tag", "café", "--json")
+    fact = process(*said, LC_ALL="C", PYTHONUTF8="0").json
+    assert (fact["content"], fact["subject"], fact["tags"]) == ("Łódź ☕", "Żaneta", ["café"])
+
+
+@pytest.mark.parametrize("said", [("observe", b"caf\xe9"), ("remember", "cafe", "--tag", b"caf\xe9")])
+def test_an_argument_that_is_not_utf_8_is_refused_and_not_stored_without_its_letters(process, database, said):
+    ran = process(*map(os.fsdecode, said))
+    assert ran.code == 2
+    assert "it is not UTF-8 text: byte 3 of b'caf\\xe9' is 0xe9; convert it" in ran.err
+    assert not database.exists()
 
 
 def test_text_never_fails_for_the_encoding_of_a_pipe(process):

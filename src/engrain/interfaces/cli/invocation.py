@@ -3,6 +3,7 @@
 import functools
 import inspect
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _WORTH_A_WORD = 64
 # Commands that somebody may try for what one user has said.
 _HANDING_OUT = frozenset({"engrain export", "engrain export-events", "engrain copy"})
+_PATHS = frozenset({"FILE", "PATH", "LOCATION"})
 # A command ends when its work is done: what a new session would set going in the background is `engrain consolidate`.
 _AT_ONCE = {"consolidation": {"on_session_switch": False}}
 
@@ -280,6 +282,8 @@ def _params(command: TyperCommand | TyperGroup, context: typer.Context) -> list[
 
 def _process_value(parameter: Any, context: typer.Context, value: Any) -> Any:
     kind = parameter.type_descriptor.annotation
+    if parameter.metavar not in _PATHS:  # a path may be any bytes
+        value = [_read_text(text) for text in value] if isinstance(value, list | tuple) else _read_text(value)
     if value in (None, (), []) and not parameter.required:
         plain: Any = () if parameter.multiple or parameter.nargs == -1 else None
     elif kind is str and isinstance(value, str) and _is_text(value):
@@ -300,6 +304,23 @@ def _convert(parameter: Any, context: typer.Context, value: Any) -> Any:
         if wanted is not None and isinstance(value, str):
             error.message = f"{value!r:.80} is not {wanted}"
         raise
+
+
+def _read_text(value: Any) -> Any:
+    """Read an argument as UTF-8 where the locale could not, as that of LANG=C cannot.
+
+    Raises:
+        typer.BadParameter: its bytes are no UTF-8; what they say would be lost.
+    """
+    if not isinstance(value, str) or _is_text(value):
+        return value
+    try:
+        return os.fsencode(value).decode()
+    except UnicodeEncodeError:  # given by a program, not by a shell
+        return value
+    except UnicodeDecodeError as error:
+        wrong = f"byte {error.start:,} of {error.object!r:.60} is 0x{error.object[error.start]:02x}"
+        raise typer.BadParameter(f"it is not UTF-8 text: {wrong}; convert it (iconv -t UTF-8)") from error
 
 
 def _is_text(value: str) -> bool:
