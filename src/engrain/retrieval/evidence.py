@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engrain.domain.text.analysis import is_foreign, terms, word_terms
 from engrain.domain.text.dialogue.changes import find_names
 from engrain.domain.text.dialogue.meanings import find_met
-from engrain.domain.text.dialogue.questions import strip_idioms
+from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import find_asked_kind, find_values
 from engrain.domain.text.indexing import own_terms
 from engrain.domain.text.patterns import lazy_pattern
@@ -60,7 +60,7 @@ class Question:
     @classmethod
     def parse(cls, query: str, *, whole_terms: Collection[str] | None = None) -> Question:
         """Parse a query, without the names of speakers; `whole_terms` are those of one that had such names."""
-        own, names_speaker = frozenset(word_terms(strip_idioms(query))), whole_terms is not None
+        own, names_speaker = frozenset(word_terms(strip_asking_words(query))), whole_terms is not None
         speakers = frozenset(whole_terms or ()).difference(terms(query))
         if is_foreign(query):
             return cls(own, names_speaker=names_speaker, speakers=speakers)

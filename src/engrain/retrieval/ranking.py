@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from engrain.domain.memories import decay
-from engrain.domain.text.analysis import STOP_WORDS, terms
+from engrain.domain.text.analysis import STOP_WORDS, is_foreign, terms
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_turns
-from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, is_question
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_asked_name, find_values
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.repetition import measure_repetition
@@ -217,13 +217,15 @@ def answer(candidates: RankingInput) -> Gains:
 
     A statement of no other words than the query's, one that does not say who or what a name is that is asked for where
     others do, and where the query names no speaker a turn that only asks, and for a question about the present a
-    statement without the kind of value that it asks for, such as a time. In English; the best statements alone are
-    looked at.
+    statement without the kind of value that it asks for, such as a time. In English, but for turns that only ask; the
+    best statements alone are looked at.
     """
-    lacks = np.zeros(len(candidates.scores), np.bool_)
-    if _ASKING.search(candidates.text):
+    text, lacks = candidates.text, np.zeros(len(candidates.scores), np.bool_)
+    asks_in_english = _ASKING.search(text) is not None
+    if asks_in_english or (is_question(text) and (not text.isascii() or is_foreign(text))):
         names_speaker = candidates.names_speaker
-        lacks[_list_unanswering(candidates, of_speaker=names_speaker)] = True
+        if asks_in_english:
+            lacks[_list_unanswering(candidates, of_speaker=names_speaker)] = True
         if not names_speaker:
             lacks |= candidates.traits["asking"] == 1.0
     return Gains(np.ones(len(lacks)), -lacks.astype(np.float64), lacks)

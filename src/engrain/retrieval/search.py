@@ -12,7 +12,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, EvidenceLevel, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import lookup_terms, terms
-from engrain.domain.text.dialogue.questions import strip_idioms
+from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.small_talk import is_exclamation
 from engrain.retrieval import (
     channels,
@@ -136,7 +136,7 @@ def _start(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: Qu
 
 
 def _search_terms(query: SearchQuery) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(lookup_terms(strip_idioms(query.text))))[: channels.MAX_TERMS]
+    return tuple(dict.fromkeys(lookup_terms(strip_asking_words(query.text))))[: channels.MAX_TERMS]
 
 
 def search_within(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> Answer:

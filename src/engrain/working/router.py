@@ -1,6 +1,6 @@
 """Router: the destination of an input, by its role and its words alone. Pure; no model is asked.
 
-Statements of oneself and requests to forget are read in the languages of `phrases`, all else in English.
+Statements of oneself, questions and requests to forget are read in the languages of `phrases`, all else in English.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engrain.domain.memories.predicates import predicate_key
 from engrain.domain.memories.routing import Routing
 from engrain.domain.text.analysis import terms, words
+from engrain.domain.text.dialogue.questions import ends_with_question_mark, is_question
 from engrain.domain.text.languages import ENGLISH, stop_words
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.working.phrases import DAYS, PASSING, PHRASES, Phrases
@@ -153,8 +154,8 @@ def _removal(content: str) -> Routing | None:
 
 
 def _question(content: str) -> Routing | None:
-    is_marked = content.endswith("?")
-    if not is_marked and not _QUESTION.match(content):
+    is_marked = ends_with_question_mark(content)
+    if not is_marked and not _QUESTION.match(content) and not ("?" not in content and is_question(content)):
         return None
     believed = _BELIEF.search(content) if len(content) <= _MOST_CHARACTERS else None
     if believed and _WHEN.search(content):

@@ -1,6 +1,15 @@
+# ruff: noqa: RUF001  # characters that look like others belong to other alphabets
+import unicodedata
+
 import pytest
 
-from engrain.domain.text.dialogue.questions import is_question, question_share, question_shares
+from engrain.domain.text.dialogue.questions import (
+    ends_with_question_mark,
+    is_question,
+    question_share,
+    question_shares,
+    strip_asking_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +85,91 @@ def test_a_short_line_that_begins_as_a_question_needs_no_mark(content):
 )
 def test_what_only_begins_like_a_question_states_something(content):
     assert question_share(content) == 0.0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Πού μένω;",
+        "私の犬の名前は何ですか。",
+        "ご飯を食べましたか",
+        "你吃了吗。",
+        "여기 있습니까.",
+        "หิวไหมครับ",
+        "أين أسكن؟",
+        "我住在哪里？",
+    ],
+)
+def test_some_languages_ask_with_another_sign_or_a_particle(content):
+    assert question_share(content) == 1.0
+    assert ends_with_question_mark(content)
+    assert is_question(unicodedata.normalize("NFD", content))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Wie heißt mein Hund",
+        "Wogegen bin ich allergisch",
+        "Cómo se llama mi perro",
+        "Comment s’appelle mon chien",
+        "Come si chiama il mio cane",
+        "Waar woon ik",
+        "Gdzie mieszkam",
+        "Где я живу",
+        "Как зовут мою собаку",
+        "Πώς λένε τον σκύλο μου",
+        "أين أسكن",
+        "איפה אני גר",
+        "मेरे कुत्ते का नाम क्या है",
+        "我的狗叫什么名字",
+        "犬の名前は何",
+        "이름이 뭐예요",
+        "หมาของฉันชื่ออะไร",
+        "Con chó của tôi tên gì",
+        "Köpeğimin adı ne",
+    ],
+)
+def test_a_question_without_a_mark_is_one_in_other_languages_too(content):
+    assert question_share(content) == 1.0
+    assert not is_question(f"{content}.")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Mam psa; kota nie mam",
+        "Έχω σκύλο· όχι γάτα",
+        "いつか行きたい。",
+        "我什么都不吃",
+        "没什么",
+        "ไม่มีอะไร",
+        "ฉันชอบผ้าไหม",
+        "친구를 만나요",
+        "Tôi không đi đâu",
+        "Где-то идёт дождь",
+        "Когда я был маленьким, мы жили в Казани",
+        "När jag var liten, bodde vi i Lund",
+        "Żal mi",
+    ],
+)
+def test_a_word_that_may_ask_asks_nothing_where_it_says_something_else(content):
+    assert question_share(content) == 0.0
+
+
+def test_the_share_of_a_text_without_spaces_is_of_its_characters():
+    assert question_share("我住在成都市锦江区春熙路，每天骑车。你呢？") < 0.2
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("What does Marek do for a living?", ["What", "does", "Marek", "do", "?"]),
+        ("我的狗叫什么名字？", ["我的狗叫", "名字？"]),
+        ("私はどこに住んでいますか？", ["私は", "に住んでい", "？"]),
+        ("Tôi sống ở đâu?", ["sống", "?"]),
+        ("什么", ["什么"]),
+    ],
+)
+def test_words_that_say_how_a_question_asks_are_not_looked_for(query, left):
+    assert strip_asking_words(query).split() == left

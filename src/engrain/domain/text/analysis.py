@@ -155,6 +155,11 @@ def _split_words(text: str) -> list[str]:
     return found if _UNSPACED.search(folded) is None else [piece for word in found for piece in _split_unspaced(word)]
 
 
+def has_unspaced(text: str) -> bool:
+    """True if a text has words of a script that puts no spaces between them, such as Thai or Chinese."""
+    return _UNSPACED.search(text) is not None
+
+
 def split_ascii(text: str) -> list[bytes]:
     """Split a text into its words of ASCII letters and digits, in small letters; whatever else stands between them."""
     return text.encode("ascii", "replace").translate(_ASCII_FOLDS).split()

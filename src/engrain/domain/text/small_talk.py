@@ -140,7 +140,7 @@ def is_small_talk(text: str) -> bool:
     if not words(text):
         return bool(text.strip())
     said = tuple(_WISHES.sub("bye", " ".join(_fold(text))).split())
-    return _reads_as_small_talk(said, is_asked=text.rstrip().endswith("?"))
+    return _reads_as_small_talk(said, is_asked=text.rstrip().endswith(("?", "\uff1f")))
 
 
 @lru_cache(maxsize=1_024)

@@ -19,7 +19,7 @@ from engrain.domain.text.dialogue.changes import (
     find_names,
     split_passage,
 )
-from engrain.domain.text.dialogue.questions import strip_idioms
+from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_values
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Question:
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
-        own = _fold(word_terms(strip_idioms(query).replace("-", "")))
+        own = _fold(word_terms(strip_asking_words(query).replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
         return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
 

@@ -1,10 +1,13 @@
+# ruff: noqa: RUF001  # characters that look like others are what the patterns are about
 """Questions: the share of a turn that asks, with a question mark or without. Pure."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
+from engrain.domain.text.analysis import has_unspaced
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -17,6 +20,15 @@ _MOST_UNMARKED_CHARACTERS = 160
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
 _CLOSING = "\"')]}\u2019\u201d\u00bb*_ \n\t"
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?\uff1f\u3002\u061f\u1362\u1367])\s+|(?<=[\uff1f\u3002])|\n+")
+# What stands for a question mark: Greek writes a semicolon, which is none there, and some languages say a particle.
+_SIGNS = lazy_pattern(
+    r"""(?<=[\u0370-\u03ff\u1f00-\u1fff]);
+    | (?P<particle>(?:です|ます|でした|ました|ません|でしょう|だろう|だった|なの|たの|るの|いの)か[なね]?|かしら|吗|嗎
+    | (?:습|입|합|갑|됩|옵|봅|줍|십)니까|(?:은|는|인|한|던)가요|[하있없었았였겠되가사]나요|까요
+    | (?:(?<!ผ้า)ไหม|มั้ย|หรือ(?:เปล่า|ยัง|ไม่))(?:ครับ|คะ|ค่ะ|นะ|จ๊ะ)?)(?:[.。]|(?=\s*$))""",
+    re.VERBOSE | re.MULTILINE,
+)
+_MAY_SIGN = lazy_pattern(r"[;\u3040-\u30ff\u5417\u55ce\uac00-\ud7a3\u0e00-\u0e7f]")
 # English: what a sentence states of somebody before it asks.
 _STATED_FIRST = lazy_pattern(
     r"(?:(?:and|but|so|well|oh|hi|hello|hey|ok|okay|actually|by the way|btw)\W+)*"
@@ -49,31 +61,76 @@ _UNMARKED = lazy_pattern(
     | (?:wann|woher|wohin|wo|wer|wem|wen|wessen|warum|wieso|weshalb|welche[rsnm]?|wie\s?(?:viele?|lange|oft)
       |cu\u00e1nt[oa]s?|combien|o\u00f9|(?:qu['\u2019])?est-ce|quell?es?\s(?:est|sont)|quel\sest|qui\sest|pourquoi
       |dov['\u2019]\u00e8|dove|chi|quant[ie]|qual['\u2019]?\s?\u00e8|quando\s(?:\u00e8|\u00e9)
-      |onde|quem|quais|quant[oa]s|qual\s\u00e9)\b(?=[^,]*$)
+      |onde|quem|quais|quant[oa]s|qual\s\u00e9
+      |wie\s(?:hei(?:\u00df|ss)|alt|sp\u00e4t)\w*|was\s(?:macht|mag|isst|kostet)|wo(?:gegen|mit|f\u00fcr|zu|r\u00fcber|ran)
+      |c\u00f3mo\sse\sllama|(?:a|en|de|con)\squ\u00e9|comment\s(?:s['\u2019]|se\b|va\b|t['\u2019])\S*|\u00e0\squoi
+      |como\sse\schama|em\sque|come\ssi\schiama|che\s(?:lavoro|ora|giorno)
+      |waar|wanneer|waarom|hoeveel|welke?|hvor(?:dan|n\u00e5r|for)?|hvem|vem|varf\u00f6r|vilke[nt]|hur\s(?:m\u00e5nga|mycket)
+      |gdzie|kiedy|dlaczego|czemu|kto|kogo|komu|ile\s(?:kosz\w+|ma|mam|masz|lat)|czyj[ae]?|sk\u0105d|jak\ssi\u0119|jak[iae]\s\S+|czy\s\S+
+      |kde|kdy|kdo|kolik|pro\u010d|unde|c\u00e2nd|c\u00e2te?|c\u00e2\u021bi|apa(?:kah)?|siapa|di\s?mana|kapan|kenapa|mengapa
+      |bagaimana|berapa|nerede(?:n|yim)?|nereye|nas\u0131l|niye|ka\u00e7
+      |где|куда|откуда|когда|почему|зачем|сколько|кто|кем|кого|кому|чей|чья|чьё|как(?:ой|ая|ое|ие|ого|\sзовут)|что\sтакое
+      |πού|πότε|πώς|ποι(?:ος|α|ο)|πόσ(?:ο|η|α|οι|ες)
+      |متى|أين|اين|كيف|لماذا|ماذا|كم|هل|ما\s(?:اسم|هو|هي|معنى)|מתי|איפה|איך|מדוע|האם|לאן|מאיפה|מה\s(?!ש)
+      )(?![-\w])(?=[^,\u060c]*$)
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Ends as a question does in a language that asks at the end.
+_ASKS_AT_END = lazy_pattern(
+    r"""(?:
+    (?:什么|什麼)(?:名字|时候|時候|工作|颜色|顏色|意思|地方)?|哪里|哪裡|哪儿|谁|誰|多少(?:钱|錢)?|几点|几岁|怎么样|为什么
+    |何|どこ|いつ|だれ|いくら
+    |(?:뭐|무엇|어디|언제|누구|얼마)(?:예요|에요|이에요|야|지|죠|입니까)?|어디에?\s\S+(?:요|어|아|지)
+    |อะไร(?:บ้าง)?|ไหน|เมื่อไหร่|เมื่อไร|เท่าไหร่|เท่าไร|ใคร|ทำไม|อย่างไร|ยังไง|กี่\S{1,12}
+    |\s(?:(?-i:m[ıü])|(?:adı|ismi|işi)\sne|nerede|nereye|nereden|nasıl|niçin|kaça?|ne\szaman)
+    |\s(?:gì|đâu|nào|bao\snhiêu|phải\skhông|mấy\sgiờ)
+    )(?:ครับ|คะ|ค่ะ|นะ)?$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LONGEST_END = 24
+_ASKS_IN_HINDI = lazy_pattern(r"(?<!\S)(?:क्या|कौन|कहाँ|कहां|कब|क्यों|कैसे|कितन[ाेी]|किस(?:से|का|की|के|को|ने)?)(?!\S)")
+# With one of these the same words say "nothing", "nowhere", "nobody".
+_NOT = lazy_pattern(r"[没沒不]|ไม่|नहीं|\b(?:không|chưa)\s(?!$)")
 # No such question begins otherwise: a tenth of the work for each turn, while its writer waits.
 _BEGINNINGS = frozenset(
     form
     for beginning in (
-        "ad al am an ar bt bu ca ch co cu da di do d\u00f3 es ha he hi hm ho is ma mu oh ok on o\u00f9 pl po qu sh so"
-        " um wa we wh wi wo"
+        "ad al am an ap ar be bt bu ca ch co cu cz da di dl do d\u00f3 es gd ha he hi hm ho hu hv il is ja ka kd ke ki"
+        " ko kt ma me mu na ne ni oh ok on o\u00f9 pl po qu sh si sk so um un ve vi wa we wh wi wo"
     ).split()
     for form in (beginning, beginning.capitalize(), beginning.upper(), beginning[0] + beginning[1].upper())
 )
 _IDIOMS = lazy_pattern(r"\s+for a living\b", re.IGNORECASE)
+# How a question asks where words are pairs of characters, or have no list of function words: each would count as much
+# as what it asks about.
+_ASKING = lazy_pattern(
+    r"""(?:什么|什麼|么)(?:时候|時候)?|哪[里裡儿个個]?|谁|誰|怎[么麼]样?|多少|[几幾][点點]|[为為]什[么麼]|[吗嗎呢]|[请請][问問]
+    |何時|何|どこ|いつ|だれ|いくら|どう|なぜ|(?:です|ます|でした|ました|ません|でしょう)か|教えて|ください
+    |(?:뭐|무엇|무슨|어디|언제|누구|얼마|어떻게)(?:예요|에요|이에요|입니까|였어요|야|에)?
+    |อะไร|(?:ที่)?ไหน|เมื่อไหร่|เมื่อไร|เท่าไหร่|เท่าไร|ใคร|ทำไม|อย่างไร|ยังไง|ไหม|ครับ|คะ|ค่ะ
+    |\b(?:gì|đâu|nào|khi|bao|nhiêu|tôi|của|là|ở)\b
+    |\b(?:איפה|מה|מתי|איך|למה|כמה|מי|האם|אני|שלי|של|את|לי)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _ENDS_OTHERWISE = (".", "!", ":", ";", ",", "\u2026", "\u3002", ")")
 
 
-def strip_idioms(query: str) -> str:
-    """Strip a question of phrases whose words mean something else when they stand alone: "for a living" is no home."""
-    return _IDIOMS.sub(" ", query)
+def strip_asking_words(query: str) -> str:
+    """Strip a question of words that say how it asks, not what about: "for a living" is no home.
+
+    A question of such words alone keeps them.
+    """
+    stripped = _IDIOMS.sub(" ", query)
+    if not stripped.isascii():
+        left = _ASKING.sub(" ", unicodedata.normalize("NFC", stripped))
+        return left if any(map(str.isalnum, left)) else stripped
+    return stripped
 
 
 def strip_question(sentence: str) -> str:
     """Strip a sentence of what it asks: what it states before it asks is left, nothing of one that only asks."""
-    if not sentence.endswith(_QUESTION_MARKS):
+    if not ends_with_question_mark(sentence):
         return sentence
     stated = _STATED_FIRST.match(sentence)
     return stated[0].rstrip() if stated else ""
@@ -85,11 +142,15 @@ def question_share(content: str) -> float:
     A question states little: of two turns with the same words the statement is more often the evidence. What a sentence
     states before it asks ("I live on the fourth floor, is that a problem?") is no question.
     """
-    if "?" not in content and (content.isascii() or not _has_question_mark(content)):
-        return 1.0 if content[:2] in _BEGINNINGS and _asks_unmarked(content) else 0.0
+    is_ascii = content.isascii()
+    if not is_ascii:
+        content = _mark_questions(content)
+    if "?" not in content and (is_ascii or not _has_question_mark(content)):
+        return 1.0 if (content[:2] in _BEGINNINGS or not is_ascii) and _asks_unmarked(content) else 0.0
     total = asked = 0
+    is_unspaced = not is_ascii and has_unspaced(content)
     for sentence in _SENTENCE_END.split(content):
-        count = len(sentence.split())
+        count = len(sentence) if is_unspaced else len(sentence.split())
         total += count
         if sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS) and _TAG.match(sentence) is None:
             stated = _STATED_FIRST.match(sentence)
@@ -115,6 +176,18 @@ def is_question(content: str) -> bool:
     return question_share(content) >= LEAST_QUESTION_SHARE
 
 
+def ends_with_question_mark(text: str) -> bool:
+    """True if the last sentence of a text ends with a question mark, or what stands for one in its language."""
+    marked = text if text.isascii() else _mark_questions(text)
+    return marked.rstrip(_CLOSING).endswith(_QUESTION_MARKS)
+
+
+def _mark_questions(text: str) -> str:
+    """Compose a text's letters, and put a question mark in place of what stands for one in its language."""
+    text = unicodedata.normalize("NFC", text)
+    return text if _MAY_SIGN.search(text) is None else _SIGNS.sub("\\g<particle>\uff1f", text)
+
+
 def _has_question_mark(content: str) -> bool:
     """True if there is a question mark: most turns have none, and every turn is checked while its writer waits."""
     for mark in _QUESTION_MARKS:  # noqa: SIM110  # a generator for any() takes three times as long
@@ -125,7 +198,14 @@ def _has_question_mark(content: str) -> bool:
 
 def _asks_unmarked(content: str) -> bool:
     """True for a short line without any mark at its end that begins as a question does: "whats my cats name"."""
-    if len(content) > _MOST_UNMARKED_CHARACTERS or _UNMARKED.match(content) is None:
-        return False
     line = content.rstrip()
-    return not line.endswith(_ENDS_OTHERWISE) and "\n" not in line and _SENTENCE_END.search(line) is None
+    if len(line) > _MOST_UNMARKED_CHARACTERS or line.endswith(_ENDS_OTHERWISE) or "\n" in line:
+        return False
+    asks = _UNMARKED.match(line) is not None or (not line.isascii() and _asks_elsewhere(line))
+    return asks and _SENTENCE_END.search(line) is None
+
+
+def _asks_elsewhere(line: str) -> bool:
+    """True for a line that has its question word at the end, or anywhere in Hindi."""
+    asks = _ASKS_AT_END.search(line[-_LONGEST_END:]) or _ASKS_IN_HINDI.search(line)
+    return asks is not None and _NOT.search(line) is None

@@ -1,0 +1,53 @@
+# ruff: noqa: RUF001  # characters that look like others belong to other alphabets
+"""Questions in languages of other scripts: found by their words, and asked ten times, on both databases."""
+
+import pytest
+
+from engrain import Memory
+
+# A statement and what it answers, by language; the first question of each has no question mark that English knows.
+ASKED = {
+    "greek": [
+        ("Μένω στην οδό Ερμού στη Θεσσαλονίκη.", "Πού μένω;"),
+        ("Τον σκύλο μου τον λένε Ρεξ.", "Πώς λένε τον σκύλο μου;"),
+        ("Είμαι αλλεργικός στα φιστίκια.", "Σε τι είμαι αλλεργικός;"),
+    ],
+    "thai": [
+        ("หมาของฉันชื่อเจ้าตูบ", "หมาของฉันชื่ออะไร"),
+        ("ฉันอาศัยอยู่ที่เชียงใหม่ ถนนนิมมาน", "ฉันอาศัยอยู่ที่ไหน"),
+        ("ฉันแพ้ถั่วลิสง", "ฉันแพ้อะไร"),
+    ],
+    "chinese": [
+        ("我姐姐李梅在医院当护士", "我姐姐做什么工作"),
+        ("我住在成都市锦江区春熙路。", "我住在哪里？"),
+        ("我对花生过敏。", "我对什么过敏？"),
+    ],
+    "japanese": [
+        ("私の犬の名前はポチです。", "私の犬の名前は何ですか。"),
+        ("歯医者の予約は５月３日です。", "歯医者の予約はいつですか。"),
+        ("私はピーナッツアレルギーです。", "私は何のアレルギーですか？"),
+    ],
+    "korean": [
+        ("우리 강아지 이름은 초코예요.", "우리 강아지 이름이 뭐예요"),
+        ("누나 지영은 간호사로 일해요.", "누나는 무슨 일을 해요?"),
+        ("차는 2,500만 원이었어요.", "차는 얼마였어요?"),
+    ],
+    "vietnamese": [
+        ("Con chó của tôi tên là Mực.", "Con chó của tôi tên gì"),
+        ("Tôi sống ở phố Hàng Bạc, Hà Nội.", "Tôi sống ở đâu?"),
+        ("Tôi bị dị ứng đậu phộng.", "Tôi bị dị ứng gì?"),
+    ],
+}
+
+
+@pytest.mark.parametrize("language", ASKED)
+def test_a_question_that_was_asked_ten_times_never_stands_before_its_answer(location, language):
+    with Memory.open(location, embedder="none") as memory:
+        agent, later = memory.agent("aide", session="monday"), memory.agent("aide", session="tuesday")
+        for statement, _ in ASKED[language]:
+            agent.observe(statement)
+        for _ in range(10):
+            for _, question in ASKED[language]:
+                later.observe(question)
+        found = {question: agent.recall(question).hits[0].memory.content for _, question in ASKED[language]}
+    assert found == {question: statement for statement, question in ASKED[language]}
