@@ -35,6 +35,11 @@ MAX_TERMS = 1_000
 # Names are short; a long text has its names in its first words.
 _LONGEST_NAME = 4
 _MAX_NAMED_WORDS = 200
+NOT_READ = Degraded(
+    code="query_not_read",
+    message="keywords alone: the embedder knows too few of the query's words",
+    detail="choose one that was trained on the query's language, and make new vectors: engrain reembed --embedder NAME",
+)
 _AROUND_WORDS = string.punctuation + "\u2018\u2019\u201c\u201d\u00ab\u00bb\u2026"
 _POSSESSIVES = ("'s", "\u2019s", "'", "\u2019")
 
@@ -88,6 +93,9 @@ def vector(search: ChannelInput) -> RankedDocs | Degraded:
     vector = search.vector()
     if isinstance(vector, Degraded):
         return vector
+    if not vector.any():
+        metrics.count("searches_without_vectors")
+        return NOT_READ
     also = join_docs(search.lists.values()) if search.completes else None
     try:
         return search.snapshot.search_vectors(search.request, vector, search.depth, also=also)

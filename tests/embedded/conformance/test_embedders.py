@@ -212,6 +212,20 @@ class TestMiniLM:
         asked = embedder("minilm").embed(TEXTS[:20], role="query")
         assert (asked == embedder("minilm").embed(TEXTS[:20], role="document")).all()
 
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "\u0e09\u0e31\u0e19\u0e41\u0e1e\u0e49\u0e2d\u0e30\u0e44\u0e23",
+            "\u6211\u5bf9\u4ec0\u4e48\u8fc7\u654f",
+            "\U0001f389",
+        ],
+    )
+    def test_finds_nothing_in_a_question_whose_words_it_does_not_know(self, question):
+        model = embedder("minilm")
+        assert not model.embed([question], role="query").any()
+        assert model.embed([question, "hello"], role="query")[1].any()
+        assert np.linalg.norm(model.embed([question], role="document")) == pytest.approx(1, abs=1e-5)
+
     def test_joins_surrogate_pairs_and_drops_lone_ones(self):
         pair, emoji, lone, without = embed(embedder("minilm"), "so \ud83d\ude00", "so 😀", "so\udc00 long", "so long")
         assert (pair == emoji).all()

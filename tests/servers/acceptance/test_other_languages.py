@@ -40,6 +40,21 @@ ASKED = {
 }
 
 
+def test_a_question_that_the_embedder_cannot_read_is_answered_by_its_words(location):
+    with Memory.open(location) as memory:
+        agent = memory.agent("aide")
+        for statement, _ in ASKED["thai"]:
+            agent.observe(statement)
+        agent.observe("สุดสัปดาห์นี้อากาศจะดี")
+        for statement, question in ASKED["thai"]:
+            answer = agent.recall(question)
+            assert answer.hits[0].memory.content == statement
+            assert answer.evidence == "strong"
+            assert [why.code for why in answer.degraded] == ["query_not_read"]
+        assert agent.recall("พ่อของฉันใส่รองเท้าเบอร์อะไร").evidence == "none"
+        assert agent.recall("Who is allergic to peanuts?").degraded == ()
+
+
 @pytest.mark.parametrize("language", ASKED)
 def test_a_question_that_was_asked_ten_times_never_stands_before_its_answer(location, language):
     with Memory.open(location, embedder="none") as memory:

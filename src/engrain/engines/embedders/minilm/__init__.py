@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.engines.embedders.minilm.tokens import leading_ids, open_tokenizer
+from engrain.engines.embedders.minilm.tokens import leading_ids, open_tokenizer, unknown_share
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 PACKED_RUNS = 8  # with 19 ms more each they cost what unpacking once does
+MOST_UNKNOWN = 1 / 3  # of a question's tokens: Thai has all of them, Chinese two thirds, Japanese and Korean a fifth
 MAX_BATCH, MAX_BATCH_TOKENS = 8, 512  # more texts or tokens in a run are no faster per text, and take more memory
 REMEDY = 'reinstall it with `pip install --force-reinstall engrain`, or choose the embedder "none"'
 
@@ -57,7 +58,8 @@ class MiniLM:
     one question ends sooner. A call with several texts makes the other session, and so does the ninth.
 
     Reads the first 256 tokens of a text. None and the empty text stand for one space. The same text gives the same
-    vector, to 1e-6, whatever it is batched with.
+    vector, to 1e-6, whatever it is batched with. A question of which its vocabulary lacks more than a third has the
+    length 0: one in Thai or Chinese would be as near to one text as to any other.
 
     Args:
         threads: cores one call may use; the default is two, or one where there is one.
@@ -77,7 +79,7 @@ class MiniLM:
         self,
         texts: Sequence[str | None],
         *,
-        role: EmbedRole,  # noqa: ARG002 - this model reads questions and documents alike
+        role: EmbedRole,
     ) -> NDArray[np.float32]:
         """As the port says; EngineUnavailable where the model's files are missing or damaged."""
         import numpy as np
@@ -89,6 +91,8 @@ class MiniLM:
         rows = [leading_ids(engine.tokenizer, text or " ") for text in texts]
         for batch in batches([len(row) for row in rows]):
             vectors[batch] = self._run(engine.session, [rows[index] for index in batch])
+        if role == "query":
+            vectors[[unknown_share(engine.tokenizer, row) > MOST_UNKNOWN for row in rows]] = 0.0
         return vectors
 
     def _run(self, session: InferenceSession, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engrain.engines.surrogates import replace_surrogates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tokenizers import Encoding, Tokenizer
@@ -38,6 +39,12 @@ def leading_ids(tokenizer: Tokenizer, text: str, first_chars: int = FIRST_CHARS)
         if length >= len(text) or _is_final(encoding):
             return encoding.ids
         length *= GROWTH
+
+
+def unknown_share(tokenizer: Tokenizer, ids: Sequence[int]) -> float:
+    """Share of a text's tokens, 0-1, that the vocabulary lacks; of its ids [CLS] and [SEP] are none of them."""
+    unknown = tokenizer.token_to_id("[UNK]")
+    return 0.0 if unknown is None else ids.count(unknown) / max(1, len(ids) - 2)
 
 
 def _is_final(encoding: Encoding) -> bool:
