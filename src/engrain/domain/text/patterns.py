@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
 _METHODS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn", "pattern", "flags")
+
+_PHRASES = re.compile(r"^ +([a-z+ ]+):\s+(.+)$", re.MULTILINE)
 
 
 class _LazyPattern:
@@ -34,19 +37,41 @@ def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
 
 
 class KeyedPatterns:
-    """Patterns of phrases, each looked for only in texts that have one of its keys: words of ASCII letters.
+    """Patterns of phrases, each looked for only in texts that have its keys: words of ASCII letters.
 
-    `phrases` are lines of `key key: pattern | pattern`, `words` patterns that are their own keys.
+    `phrases` are lines of `key key: pattern | pattern`, where a key of several words (`all+after`) needs them all;
+    `words` are patterns that are their own keys.
     """
 
     def __init__(self, phrases: str, *, words: str) -> None:
-        by_key: dict[bytes, list[str]] = {word.encode(): [word] for word in words.split()}
-        for keys, patterns in re.findall(r"^ +([a-z ]+):\s+(.+)$", phrases, re.MULTILINE):
+        self._words = frozenset(words.encode().split())
+        lines = [(keys, patterns.split(" | ")) for keys, patterns in _PHRASES.findall(phrases)]
+        found: dict[bytes, dict[frozenset[bytes], list[str]]] = {}
+        for keys, patterns in [*lines, *((word, [word]) for word in words.split())]:
             for key in keys.encode().split():
-                by_key.setdefault(key, []).extend(patterns.split(" | "))
-        self._by_key = {key: lazy_pattern(rf"\b(?:{'|'.join(found)})\b", re.VERBOSE) for key, found in by_key.items()}
-        self.keys = frozenset(by_key)
+                first, *others = key.split(b"+")
+                found.setdefault(first, {}).setdefault(frozenset(others), []).extend(patterns)
+        self._by_key = {
+            key: [(others, lazy_pattern(_join(patterns), re.VERBOSE)) for others, patterns in of_key.items()]
+            for key, of_key in found.items()
+        }
+        self.keys = frozenset(found)
+        self.source = _join([pattern for _, patterns in lines for pattern in patterns] + words.split())
 
-    def is_in(self, text: str, words: Iterable[bytes]) -> bool:
+    def is_in(self, text: str, words: AbstractSet[bytes]) -> bool:
         """True if any phrase is in a text of these words."""
-        return any(self._by_key[key].search(text) for key in self.keys.intersection(words))
+        keys = self.keys & words
+        if not keys:
+            return False
+        # Here the edges of ASCII words are those of any words.
+        if not keys.isdisjoint(self._words) and text.isascii() and "_" not in text:
+            return True
+        for key in keys:
+            for others, pattern in self._by_key[key]:
+                if others <= words and pattern.search(text):
+                    return True
+        return False
+
+
+def _join(patterns: Iterable[str]) -> str:
+    return rf"\b(?:{'|'.join(patterns)})\b"

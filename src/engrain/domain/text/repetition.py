@@ -33,6 +33,14 @@ _BEGINNING = 300
 _LEAST_REPETITION, _LEAST_BESIDE_ONE_WORD = 2 / 3, 0.5
 
 _STRIPPED = ".,!?;:\"'()[]*_~`\u2026\u201c\u201d\u2018\u2019\u00ab\u00bb\uff1f\uff01\u3002"
+# Where no such character stands before another one of a word, all stand at ends of words and can be left out at once.
+_ASCII_STRIPPED = _STRIPPED.encode("ascii", "ignore")
+_ASCII_KINDS = (
+    "".join([" " if chr(code).isspace() else "." if chr(code) in _STRIPPED else "a" for code in range(128)])
+    .encode()
+    .ljust(256)
+)
+_BEFORE_OTHERS = b".a"
 _DASHES = frozenset({"-", "--", "\u2013", "\u2014"})
 _OPENINGS = frozenset("hey hi hello oh ok okay well so btw".split())
 _POLITE = frozenset("please pls plz bitte".split())
@@ -57,6 +65,8 @@ _QUESTION_STARTS = frozenset(
     "what whats who whos whose whom where wheres when whens which how why do does did is are was were can could "
     "will would have has had tell remind".split()
 )
+# Two ASCII letters that a text begins with are the first of its first word.
+_BEGINNINGS = frozenset(word[:2] for word in _OPENINGS | _QUESTION_STARTS)
 
 _CONTRACTIONS = (
     (lazy_pattern(r"\b(ca|could|did|do|does|had|has|have|is|are|was|were|would)n['\u2019]?t\b"), r"\1 not"),
@@ -114,18 +124,19 @@ def repeat_key(content: str, *, role: Role | None, speaker: str | None) -> Hasha
     name, a number or a "not".
     """
     is_asked = len(content) <= _MOST_CHARACTERS and (is_question(content) or says_nothing(content, role=role))
-    return _find_key(content, role, speaker, frozenset(terms(content)) if is_asked else frozenset())
+    return _find_key(_find_words(content), role, speaker, terms(content) if is_asked else ())
 
 
-def _find_key(content: str, role: Role | None, speaker: str | None, question_terms: frozenset[str]) -> Hashable:
-    """The key of a turn; `question_terms` are those of one that is a question or says nothing."""
-    if own := question_terms - _FILLERS:
+def _find_key(
+    own_words: tuple[str, ...] | str, role: Role | None, speaker: str | None, question_terms: Iterable[str]
+) -> Hashable:
+    """The key of a turn of some words; `question_terms` are those of one that is a question or says nothing."""
+    if question_terms and (own := frozenset(question_terms) - _FILLERS):
         return "asked", own
-    if len(content) <= _MOST_CACHED_CHARACTERS:
-        own_words = _cached_words(content)
-        is_of_speaker = len(own_words) < _LEAST_OF_ANYBODY or not _FIRST_PERSON.isdisjoint(own_words)
-        return role, speaker if is_of_speaker else None, own_words
-    return role, speaker, len(content), content[:_BEGINNING], hash(content)
+    if isinstance(own_words, str):
+        return role, speaker, len(own_words), own_words[:_BEGINNING], hash(own_words)
+    is_of_speaker = len(own_words) < _LEAST_OF_ANYBODY or not _FIRST_PERSON.isdisjoint(own_words)
+    return role, speaker if is_of_speaker else None, own_words
 
 
 class Repetition(NamedTuple):
@@ -148,9 +159,10 @@ def describe_repetition(content: str, *, role: Role | None, speaker: str | None)
     asks = is_asked or (is_short and _begins_as_question(content))
     goes_by_terms = is_asked or (is_short and is_empty)
     own = terms(content) if asks or goes_by_terms else []
+    own_words = _find_words(content)
     return Repetition(
-        key=hash(_find_key(content, role, speaker, frozenset(own) if goes_by_terms else frozenset())),
-        words=hash_words(content),
+        key=hash(_find_key(own_words, role, speaker, own if goes_by_terms else ())),
+        words=hash(own_words),
         question_terms=" ".join(dict.fromkeys(own)) if asks else None,
         says_nothing=is_empty,
     )
@@ -167,14 +179,17 @@ def mark_echoes(questions: Iterable[str | None], query_terms: Collection[str]) -
 
 def says_the_same(content: str, other: str) -> bool:
     """True if two texts have the same words in order, whatever their case, punctuation and openings such as "Hey,"."""
-    if max(len(content), len(other)) > _MOST_CACHED_CHARACTERS:
-        return content == other
-    return _cached_words(content) == _cached_words(other)
+    return _find_words(content) == _find_words(other)
 
 
 def hash_words(content: str) -> int:
     """Hash a text so that two have one hash, in one process, where they say the same."""
-    return hash(content if len(content) > _MOST_CACHED_CHARACTERS else _cached_words(content))
+    return hash(_find_words(content))
+
+
+def _find_words(content: str) -> tuple[str, ...] | str:
+    """The words that a turn is compared by; of one that is too long the text itself."""
+    return content if len(content) > _MOST_CACHED_CHARACTERS else _cached_words(content)
 
 
 def asks_something(content: str) -> bool:
@@ -221,6 +236,9 @@ def _expand(clause: str) -> str:
 
 def _begins_as_question(content: str) -> bool:
     """True for a question without its mark: "whats my cats name"."""
+    beginning = content[:2]
+    if beginning.isascii() and beginning.isalpha() and beginning.lower() not in _BEGINNINGS:  # as most do
+        return False
     for word in _words(" ".join(content.split(None, 3)[:3])):
         if word not in _OPENINGS:
             return word in _QUESTION_STARTS
@@ -231,9 +249,13 @@ def _words(content: str) -> tuple[str, ...]:
     """Words in order, folded, without the punctuation around them; symbols stay, as in "C++" and "5 %"."""
     is_ascii = content.isascii()
     folded = content.lower() if is_ascii else unicodedata.normalize("NFKC", content).casefold().replace("\u2019", "")
-    found = map(str.strip, folded.replace("'", "").split(), repeat(_STRIPPED))
+    folded = folded.replace("'", "")
     if is_ascii and "-" not in folded:
-        return tuple(filter(None, found))
+        octets = folded.encode()
+        if _BEFORE_OTHERS not in octets.translate(_ASCII_KINDS):
+            return tuple(octets.translate(None, _ASCII_STRIPPED).decode().split())
+        return tuple(filter(None, map(str.strip, folded.split(), repeat(_STRIPPED))))
+    found = map(str.strip, folded.split(), repeat(_STRIPPED))
     return tuple([word for word in found if word and word not in _DASHES])
 
 

@@ -138,10 +138,11 @@ def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[
         referenced,
         content,
     ) = row
-    times = [happened, created, confirmed, referenced]
     if micros is not None:
-        times = [None if time is None else micros(time) for time in times]
-    happened, created, confirmed, referenced = (NEVER if time is None else time for time in times)
+        times = (happened, created, confirmed, referenced)
+        happened, created, confirmed, referenced = [None if time is None else micros(time) for time in times]
+    confirmed = NEVER if confirmed is None else confirmed
+    referenced = NEVER if referenced is None else referenced
     if content is None:
         repetition: tuple[int, int, str | None, bool] = (hash(id_), hash(id_), None, False)
         statement = UNSTATED

@@ -21,22 +21,23 @@ _MOST_CHARACTERS, _MOST_IN_PASSAGE = 160, 800
 _SHORT_HINT = 2  # characters: no term of English
 
 # The patterns of changes and denials are in small letters, for a text that `_fold_case` has folded: a tenth of the work
-# of ignoring case. Each phrase of a change stands behind words of which one is in every text that has it, as
-# `split_ascii` gives them, and is looked for there alone: a fifth of the work of one pattern of them all.
+# of ignoring case. Each phrase stands behind keys of which one is in every text that has it, as `split_ascii` gives its
+# words, and is looked for there alone: a tenth of the work of one pattern of them all.
 _CHANGES = KeyedPatterns(
     r"""
     now: (?<!days\ )(?<!weeks\ )(?<!months\ )(?<!years\ )(?<!while\ )now
     longer: (?:no|any)\ longer
     more anymore: (?:not|\w+n['\u2019]t)\ .{1,40}\ any\ ?more | not\ (?:\S+\ ){1,3}?any\ ?more
     more: no\ more | more\ (?:days?|weeks?|time)
-    did: not\ (?:\S+\ ){1,3}?as\ \w+\ did
-    from: from\ \w+\ on | from\ (?:today|tomorrow|next)
-    as: as\ of
+    did+not: not\ (?:\S+\ ){1,3}?as\ \w+\ did
+    from+on: from\ \w+\ on
+    from+today from+tomorrow from+next: from\ (?:today|tomorrow|next)
+    as+of: as\ of
     later earlier: (?:is|are|be|starts?|begins?|comes?)\ (?:\S+\ )?(?:days?|weeks?|months?|hours?)\ (?:later|earlier)
     since: since\ (?:today|yesterday|this\ (?:morning|week|month)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)
     starting: starting\ (?:today|tomorrow|next|from)
     rather: rather\ than
-    other: other\ than
+    other+than: other\ than
     place: in\ place\ of
     wrong: (?:i|we)\ (?:was|were)\ wrong | got\ (?:it|that|the\ \w+)\ wrong | wrong\ \w+ | is\ wrong
     misread misspoke mistyped misheard misremembered: mis(?:read|spoke|typed|heard|remembered)
@@ -66,7 +67,7 @@ _CHANGES = KeyedPatterns(
     given gave: (?:given|gave)\ up
     mistake: by\ mistake
     mixed: mixed\ up
-    off: (?:am|is|are)\ off
+    off+am off+is off+are: (?:am|is|are)\ off
     days: these\ days
     cut: (?:has|have|was|been)\ cut
     passed: passed\ on
@@ -74,11 +75,11 @@ _CHANGES = KeyedPatterns(
     took taken takes: (?:took|taken|takes)\ over
     new: new\ \w+\ is | (?:my|our|the|a)\ new | ^new\ \w+
     become: has\ become
-    out: is\ out
+    out+is: is\ out
     only: only\ every
     actually: ^(?:(?:oh|no|hm+|ah|well|wait|sorry)\W+)?actually
-    all: after\ all
-    work: (?:does|do|did)(?:n['\u2019]t|\ not)\ work
+    all+after: after\ all
+    work+t work+not: (?:does|do|did)(?:n['\u2019]t|\ not)\ work
     signed: signed\ over
     mehr: nicht\ mehr
     doch: doch\ (?:erst|nicht|lieber)
@@ -108,15 +109,21 @@ _CHANGES = KeyedPatterns(
     adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
     """,
 )
-_DENIAL = r"""\b(?:
-    \w+n['\u2019]t|cannot|not|no|never|off|(?:gave|given)\ up|quit|stopped|wrong|instead\ of|rather\ than|only|out\ of
-    |dropped|left|retired|died|broke|(?:is|are)\ (?:gone|over|out|on)
-    |from(?=(?:\ \S+){1,3}?\ to\b)
-    )\b"""
+_DENIALS = KeyedPatterns(
+    r"""
+    t: \w+n['\u2019]t
+    up+gave up+given: (?:gave|given)\ up
+    instead+of: instead\ of
+    rather+than: rather\ than
+    out+of: out\ of
+    gone+is over+is out+is on+is gone+are over+are out+are on+are: (?:is|are)\ (?:gone|over|out|on)
+    from+to: from(?=(?:\ \S+){1,3}?\ to\b)
+    """,
+    words="cannot not no never off quit stopped wrong only dropped left retired died broke",
+)
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bMs\.)(?<!\bMrs\.)\s+(?=[^a-z])")
-_DENIES = lazy_pattern(_DENIAL, re.VERBOSE)
 # What is not so, or no more, stands behind or before a denial.
-_DENIED = lazy_pattern(rf"(?:\S+\ ){{0,2}}{_DENIAL}(?:\ \S+){{0,3}}", re.VERBOSE)
+_DENIED = lazy_pattern(rf"(?:\S+\ ){{0,2}}{_DENIALS.source}(?:\ \S+){{0,3}}", re.VERBOSE)
 _PAST = lazy_pattern(
     r"\b(?:was|were|(?<!how many )did|had|used|before|formerly|former|previous(?:ly)?|earlier|original(?:ly)?"
     r"|at first|first|initially|history|ago|yesterday|last|(?<!how )(?<!the )old|oldest|change[ds]?|moved"
@@ -133,33 +140,34 @@ _NAME = lazy_pattern(
 
 
 # Who takes back what they said just before begins so, or says so: "Sorry, 9090.", "It's heron-92, typo."
-_TAKES_BACK = lazy_pattern(
-    r"""^\W*(?:(?:oh|ah|no|ok|okay|hm+|and|but|well|argh)\W+)*(?:
+_TAKES_BACK_FIRST = lazy_pattern(
+    r"""\W*(?:(?:oh|ah|no|ok|okay|hm+|and|but|well|argh)\W+)*(?:
     sorry|oops|whoops|wait|hold\ on|correction|typo|scratch\ that|i\ meant?|make\ (?:that|it)|nope|no,|not\ quite
     |my\ (?:bad|mistake)
     |entschuldigung|korrektur|tippfehler|ich\ mein(?:e|te)|halt|moment|quatsch|nein,
     |perd\u00f3n|perdona|correcci\u00f3n|quise\ decir|quiero\ decir|pardon|d\u00e9sol\u00e9e?|je\ voulais\ dire|non,
     |scusa|correzione|volevo\ dire|anzi|desculpa|corre\u00e7\u00e3o|quis\ dizer|ali\u00e1s
-    )(?!\w)
-    |\b(?:typo(?!\ (?:in|on|of)\b)|i\ meant|my\ (?:bad|mistake)|scratch\ that|correction|forgot\ (?:the|to\ say)
-    |i\ (?:misspoke|mistyped|misread|misremembered)
-    |tippfehler|errata|faute\ de\ frappe)\b""",
+    )(?!\w)""",
     re.VERBOSE,
 )
-_TAKING_BACK_HINTS = frozenset(
+_FIRST_HINTS = frozenset(
     b"""
-    sorry oops whoops wait hold correction typo scratch mean meant make nope no not bad mistake forgot misspoke mistyped
-    misread misremembered entschuldigung korrektur tippfehler meine meinte halt moment quatsch nein perd perdona
-    correcci decir pardon d voulais non scusa correzione volevo anzi desculpa corre dizer ali errata faute
+    sorry oops whoops wait hold correction typo scratch mean meant make nope no not bad mistake
+    entschuldigung korrektur tippfehler meine meinte halt moment quatsch nein perd perdona
+    correcci decir pardon d voulais non scusa correzione volevo anzi desculpa corre dizer ali
     """.split()
 )
-
-# A text without any of these words denies nothing: looking for them takes a fourth of what the pattern does.
-_DENIAL_HINTS = frozenset(
-    b"""
-    t cannot not no never off up quit stopped wrong instead rather only out dropped left retired died broke gone over on
-    from
-    """.split()
+_TAKES_BACK = KeyedPatterns(
+    r"""
+    typo: typo(?!\ (?:in|on|of)\b)
+    meant: i\ meant
+    bad mistake: my\ (?:bad|mistake)
+    scratch: scratch\ that
+    forgot: forgot\ (?:the|to\ say)
+    misspoke mistyped misread misremembered: i\ (?:misspoke|mistyped|misread|misremembered)
+    faute: faute\ de\ frappe
+    """,
+    words="correction tippfehler errata",
 )
 
 
@@ -183,8 +191,8 @@ def _decode(hints: frozenset[bytes]) -> frozenset[str]:
 
 
 # The terms by which a statement tells a change, and takes something back: none of what it is about.
-CHANGE_TERMS: Final = _decode(_CHANGES.keys | _DENIAL_HINTS)
-TAKING_BACK_TERMS: Final = _decode(_TAKING_BACK_HINTS)
+CHANGE_TERMS: Final = _decode(_CHANGES.keys | _DENIALS.keys)
+TAKING_BACK_TERMS: Final = _decode(_FIRST_HINTS | _TAKES_BACK.keys)
 
 
 def describe_statement(content: str, *, role: Role | None, asking: float) -> Statement:
@@ -192,6 +200,8 @@ def describe_statement(content: str, *, role: Role | None, asking: float) -> Sta
     most = _MOST_IN_PASSAGE if role == "user" else _MOST_CHARACTERS
     if role not in {"user", "assistant"} or asking >= LEAST_QUESTION_SHARE or len(content) > most:
         return UNSTATED
+    if not is_passage(content):
+        return Statement(content, *describe_sentence(content))
     parts = [describe_sentence(part) for part in split_passage(content)]
     return Statement(content, *map(any, zip(*parts, strict=True)))
 
@@ -200,11 +210,13 @@ def describe_statement(content: str, *, role: Role | None, asking: float) -> Sta
 def describe_sentence(sentence: str) -> tuple[bool, bool, bool]:
     """Describe a sentence: it states a change, denies something, takes something back."""
     folded = _fold_case(sentence)
-    words = split_ascii(folded)
-    states_change = _CHANGES.is_in(folded, words)
-    denies = not _DENIAL_HINTS.isdisjoint(words) and _DENIES.search(folded) is not None
-    takes_back = not _TAKING_BACK_HINTS.isdisjoint(words) and _TAKES_BACK.search(folded) is not None
-    return states_change, denies, takes_back
+    words = frozenset(split_ascii(folded))
+    takes_back_first = not _FIRST_HINTS.isdisjoint(words) and _TAKES_BACK_FIRST.match(folded) is not None
+    return (
+        _CHANGES.is_in(folded, words),
+        _DENIALS.is_in(folded, words),
+        takes_back_first or _TAKES_BACK.is_in(folded, words),
+    )
 
 
 def is_passage(content: str) -> bool:
