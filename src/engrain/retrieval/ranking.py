@@ -295,8 +295,8 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
         return {}
     question, of_present = Question.parse(candidates.text), asks_for_present(candidates.text)
     most, least = (1, _LEAST_OF_SPEAKER) if names_speaker else (_MOST_CORRECTED, 0.0)
-    statements = {row: Statement.parse_turn(traits["statement"][row], kind) for row in {*best, *newer_rows}}
-    happened_at = traits["happened_at"]
+    texts, happened_at = traits["statement"], traits["happened_at"]
+    statements = {row: Statement.parse_turn(texts[row], kind) for row in {*best[:most], *newer_rows}}
     newest: dict[int, int] = {}
     for newer in sorted(newer_rows, key=lambda row: (happened_at[row], traits["id"][row])):
         weights = {}
@@ -316,7 +316,8 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
             again = [
                 row
                 for row in best
-                if happened_at[row] < happened_at[newer] and _restates(statements[row], statements[nearest], question)
+                if happened_at[row] < happened_at[newer]
+                and _restates(Statement.parse_turn(texts[row], kind), statements[nearest], question)
             ]
             earlier = [row for row in weights if weights[row] and row == newest.get(nearest)]
             newest |= dict.fromkeys((nearest, *earlier, *roots, *again), newer)
