@@ -48,8 +48,8 @@ def explain_rows(shares: Sequence[Share], rows: Sequence[int]) -> list[tuple[Con
 
 def add_up(shares: Sequence[Share]) -> NDArray[np.float64]:
     """Add up the contributions of each candidate, rounded exactly as in their explanation."""
-    rows = np.stack([share.values for share in shares], axis=1).tolist()
-    return np.fromiter(map(math.fsum, rows), np.float64, len(rows))
+    columns = [share.values.tolist() for share in shares]
+    return np.fromiter(map(math.fsum, zip(*columns, strict=True)), np.float64, len(columns[0]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -390,20 +390,22 @@ def add_signals(
     weights: Mapping[str, float],
     candidates: Callable[..., RankingInput],
 ) -> list[Share]:
-    """Add the share of each weighted signal to those of the channels.
+    """Add the share of each weighted signal that says something to those of the channels.
 
     `candidates` makes the input of the signals from `scores`, those so far.
     """
     shares = list(fused)
-    scores = add_up(shares)
+    scored = candidates(scores=add_up(shares))
     for name, measure in SIGNALS.items():
         if name not in weights:
             continue
-        gains, weight = measure(candidates(scores=scores)), weights[name]
-        is_given = np.ones(len(scores), np.bool_) if gains.is_given is None else gains.is_given
+        gains, weight = measure(scored), weights[name]
+        if gains.is_given is not None and not gains.is_given.any():  # as most say nothing
+            continue
+        is_given = np.ones(len(scored.scores), np.bool_) if gains.is_given is None else gains.is_given
         values = weight * np.where(is_given, gains.raws if gains.worths is None else gains.worths, 0.0)
         shares.append(Share(name, weight, gains.raws, values, is_given))
-        scores = scores + values
+        scored = candidates(scores=scored.scores + values)
     return shares
 
 
