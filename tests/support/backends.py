@@ -42,3 +42,5 @@ BACKENDS: dict[str, Callable[[Path], AbstractContextManager[OneCall]]] = {
 
 # These differ from others in how a search is answered alone, and meet the tests that search.
 WAYS_TO_SEARCH = {"sqlite-wide", "postgres-large"}
+# These answer by the statements of another backend, all or nearly all of them.
+ALIKE = {"sqlite-memory", *WAYS_TO_SEARCH}
