@@ -2,7 +2,8 @@
 
 One analyzer serves both databases, and both the index and the queries, so that a stored word is always matched. Every
 word has the stem that its script gives it, English for Latin; in a text of another language that is written in Latin it
-has the stem of that language as well, so that a text whose language is not told is still found by its words.
+has the stem of that language as well, so that a text whose language is not told is still found by its words. A word
+with accents has its stem without them, too: many leave them out where they ask.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ _ASCII_FOLDS = bytes(ord(chr(code).lower() if chr(code).isalnum() else " ") for 
 _UNSPACED = lazy_pattern(
     r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
     r"\uf900-\ufaff\U00020000-\U0003ffff]+)"
+)
+
+# What a word has the same meaning without: soft hyphens, joiners of words, the points of Hebrew, and the dot of a
+# Turkish capital I, which case folding leaves behind.
+_SILENT = lazy_pattern(r"[\u00ad\u2060\ufeff\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u0307]")
+# Latin letters that no combining mark is taken from.
+_PLAIN_LETTERS = str.maketrans(
+    {"\u0142": "l", "\u00f8": "o", "\u0111": "d", "\u0131": "i", "\u00e6": "ae", "\u0153": "oe"}
 )
 
 _HANGUL = lazy_pattern(r"[\uac00-\ud7a3]")
@@ -74,7 +83,7 @@ def terms(text: str) -> list[str]:
     """Index terms of a text, in order, with repeats."""
     found = _split_words(text)
     language = detect_language(found)
-    return stems(found) if language == ENGLISH else _stem_all(found, language)
+    return stems(found) if language == ENGLISH and text.isascii() else _stem_all(found, language)
 
 
 def lookup_terms(text: str) -> list[str]:
@@ -85,7 +94,8 @@ def lookup_terms(text: str) -> list[str]:
     split = _split_words(text)
     language = detect_language(split)
     if language == ENGLISH:
-        return stems(_without_modals(split)) or stems(split)
+        meant = _without_modals(split)
+        return (stems(meant) if text.isascii() else _stem_all(meant, language)) or stems(split)
     functions = stop_words(language)
     return _stem_all([word for word in split if word not in functions], language)
 
@@ -105,7 +115,7 @@ def word_terms(text: str) -> list[str]:
     found = _split_words(text)
     language = detect_language(found)
     if language == ENGLISH:
-        return stems(found)
+        return stems(found) if text.isascii() else [forms[-1] for word in found if (forms := _FORMS[word])]
     own, left_out = _own_stems(language), stop_words(language)
     return [own[word] for word in found if word not in left_out and _STEMS[word]]
 
@@ -129,18 +139,35 @@ def is_foreign(text: str) -> bool:
 
 
 def _stem_all(split: Iterable[str], language: str) -> list[str]:
-    """The stems of words; of those that carry meaning in another language than English also its own."""
+    """The stems of words, with and without accents; of those that carry meaning in another language also its own."""
     if language == ENGLISH:
-        return stems(split)
+        return [form for word in split for form in _FORMS[word]]
     own, functions = _own_stems(language), stop_words(language)
     both: list[str] = []
     for word in split:
-        stem = _STEMS[word]
-        if stem:
-            both.append(stem)
-            if word not in functions and own[word] != stem:
+        forms = _FORMS[word]
+        if forms:
+            both += forms
+            if word not in functions and own[word] not in forms:
                 both.append(own[word])
     return both
+
+
+class _Forms(dict[str, tuple[str, ...]]):
+    """The stems of a word and of the same without its accents, by word; none of a stop word."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(word) > _MAX_WORD_LENGTH:
+            return self[word[:_MAX_WORD_LENGTH]]
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        stem = _STEMS[word]
+        both = dict.fromkeys((stem, _STEMS[strip_accents(word)])) if stem else ()
+        forms = self[word] = tuple(filter(None, both))
+        return forms
+
+
+_FORMS: Final = _Forms()
 
 
 def _split_words(text: str) -> list[str]:
@@ -150,7 +177,7 @@ def _split_words(text: str) -> list[str]:
         if "'" in clipped:
             return _ASCII_WORD.findall(clipped.lower())
         return clipped.encode().translate(_ASCII_FOLDS).decode().split()
-    folded = unicodedata.normalize("NFKC", clipped).casefold()
+    folded = _SILENT.sub("", unicodedata.normalize("NFKC", clipped).casefold())
     found: list[str] = _WORD.findall(folded)
     return found if _UNSPACED.search(folded) is None else [piece for word in found for piece in _split_unspaced(word)]
 
@@ -199,8 +226,8 @@ _STEMS: Final = _Stems()
 
 def _stem(word: str) -> str:
     """The stem of a word by its script."""
-    if word.isdigit():
-        return word.lstrip("0") or "0"  # a query says "7 May" for "07 May"
+    if word.isdecimal():  # in any script; a query says "7 May" for "07 May"
+        return str(int(word))
     language = language_of_script(word)
     if language == ENGLISH:
         return str(stemmer(ENGLISH).stemWord(word))
@@ -227,7 +254,9 @@ _own_stems: Final = cache(_OwnStems)
 
 
 def strip_accents(text: str) -> str:
-    """A text without its combining marks."""
+    """A Latin text without its accents; one of another script, where a mark is as good as a letter, stays as it is."""
     if text.isascii():
         return text
-    return "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
+    split = unicodedata.normalize("NFD", text).translate(_PLAIN_LETTERS)
+    plain = "".join(char for char in split if not unicodedata.combining(char))
+    return plain if plain and plain.isascii() else text

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
+
+from engrain.domain.text.patterns import lazy_pattern
 
 # What a program calls the sides of a chat: no name that a person would ask by ("my assistant", "the user manual").
 _SIDES = frozenset({"agent", "ai", "assistant", "bot", "chatbot", "human", "system", "tool", "user"})
 
+# What one keyboard writes and another does not: apostrophes and hyphens of many kinds, the dots of a Cyrillic \u0451
+# and of a Turkish capital I, invisible characters and joiners, and the vowel signs of Arabic and Hebrew.
+_SPELLINGS = (
+    ("[\u2018\u2019\u201b\u02bb\u02bc]", "'"),
+    ("[\u2010-\u2013\u2212]", "-"),
+    ("\u0451", "\u0435"),
+    (
+        "(?<=i)\u0307|[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u0640\u064b-\u0652\u0670\u05b0-\u05bd\u05c1\u05c2\u05c7]",
+        "",
+    ),
+)
+_ODD = lazy_pattern("|".join(written for written, _ in _SPELLINGS))
+
 
 def name_key(text: str) -> str:
-    """Form of a name for comparison: NFKC, case folded, whitespace collapsed and stripped; may be empty.
+    """Form of a name for comparison: NFKC, case folded, one apostrophe and hyphen, whitespace collapsed; may be empty.
 
     Case folding can undo the normal form, so NFKC is applied again: the key of a key is the key itself.
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", text).casefold()
+    while _ODD.search(folded):
+        for written, common in _SPELLINGS:
+            folded = re.sub(written, common, folded)
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
