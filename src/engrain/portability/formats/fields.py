@@ -18,6 +18,9 @@ P = ParamSpec("P")
 _Read = TypeVar("_Read")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Numbers that are no seconds before the year 9999: of the years 1978 and 2001 to 2100.
+_FINER = {"milliseconds": (253_402_300_799, 4_102_444_800_000), "microseconds": (10**15, 4_102_444_800_000_000)}
+_IS_EPOCH = re.compile(r"[0-9]{9,10}(?:\.[0-9]{1,9})?|[0-9]{13}|[0-9]{16}").fullmatch
 _MAX_DIGITS = 400  # beyond the largest float; int() itself refuses 4,300 and would refuse the whole file with it
 _MAX_KEYS_SHOWN = 8
 _IN_SECONDS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:Z|\+00:00)").fullmatch
@@ -160,15 +163,23 @@ def as_role(value: object, known: Mapping[str, Role], *, name: str = "role") -> 
 
 
 def as_time(value: object, name: str) -> datetime | None:
-    """UTC time of ISO 8601 text or of epoch seconds, None where it is blank; a naive time is UTC."""
+    """UTC time of ISO 8601 text or of epoch seconds, None where it is blank; a naive time is UTC.
+
+    A number beyond the year 9999 is of milliseconds, as JavaScript has them, or of microseconds, if that is a time
+    before 2100. A number may be a text.
+    """
     if is_blank(value):
         return None
     if not isinstance(value, str) and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise Malformed(f"{name} is {describe(value)}, expected ISO 8601 or epoch seconds")
     try:
-        if isinstance(value, str):
+        if isinstance(value, str) and not _IS_EPOCH(value.strip()):
             return _in_utc(datetime.fromisoformat(value.strip()))
-        return _EPOCH + timedelta(seconds=value)
+        number = float(value) if isinstance(value, str) else value
+        for unit, (first, last) in _FINER.items():
+            if first < number < last:
+                return _EPOCH + timedelta(**{unit: number})
+        return _EPOCH + timedelta(seconds=number)
     except OverflowError as error:
         raise Malformed(f"{name} is {describe(value)}, outside the years 1 to 9999 (epoch times in seconds)") from error
     except ValueError as error:
