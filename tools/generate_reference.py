@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, fields
-from engrain.interfaces.cli.commands import LazyCommand, parser
+from engrain.interfaces.cli.commands import SECTIONS, LazyCommand, parser
 from engrain.verbs.signatures import signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from engrain.config.section import Setting
     from engrain.verbs.signatures import Parameter, Signature
@@ -43,6 +43,24 @@ def command_options(name: str) -> str:
         command = command.commands[word]
     assert isinstance(command, LazyCommand)
     return _table([parameter for parameter in command.command.params if not SHARED & set(parameter.opts)])
+
+
+def commands(_: str) -> str:
+    """All commands by what they are for, each with a link to its section."""
+    rows = []
+    for title, names in SECTIONS.items():
+        links = [f"[{path}](#{path.replace(' ', '-')})" for path in _paths(names)]
+        rows.append(f"| {title} | {', '.join(links)} |")
+    return "\n".join(["| to | commands |", "|---|---|", *rows, ""])
+
+
+def _paths(names: Sequence[str]) -> list[str]:
+    """What is typed to run commands, and those of groups: `rules add`."""
+    paths = []
+    for name in names:
+        group = getattr(parser().commands[name], "commands", None)
+        paths += [name] if group is None else [f"{name} {inner}" for inner in group]
+    return paths
 
 
 def routes(_: str) -> str:
@@ -141,6 +159,7 @@ def _argument(parameter: Parameter) -> str:
 # The writers of tables, by the kind of their block.
 WRITERS: Mapping[str, Callable[[str], str]] = {
     "command": command_options,
+    "commands": commands,
     "routes": routes,
     "settings": settings,
     "tools": tools,

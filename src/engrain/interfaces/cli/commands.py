@@ -52,7 +52,7 @@ engrain recall "Where does Ana live?"
 """
 # The commands by what they are for, as the help lists them.
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "Store memories": ("observe", "remember", "add", "rules", "notes", "import"),
+    "Store memories": ("observe", "remember", "add", "rules", "notes", "pools", "import"),
     "Find memories": (
         "recall",
         "context",
@@ -65,11 +65,11 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "history",
         "links",
     ),
-    "Correct and forget": ("correct", "confirm", "forget", "erase", "link", "audit", "events", "undo"),
+    "Correct and forget": ("correct", "confirm", "forget", "erase", "erase-user", "link", "audit", "events", "undo"),
     "Learn": ("consolidate", "reflect", "reflection", "runs", "entities", "graph", "route", "consolidation"),
     "Maintain": ("doctor", "stats", "overview", "agents", "users", "worker", "jobs", "decay", "cleanup", "reembed"),
-    "Back up and move": ("backup", "restore", "export", "export-user", "erase-user", "copy", "migrate", "tenants"),
-    "Serve": ("serve", "ui", "mcp", "hook", "token", "keys", "pools"),
+    "Back up and move": ("backup", "restore", "export", "export-user", "copy", "migrate", "tenants"),
+    "Serve": ("serve", "ui", "mcp", "hook", "token", "keys"),
     "Set up": ("config", "trust", "bench"),
     "Keep exact data and proofs": ("log", "store", "seal-events", "verify-events", "export-events"),
 }
