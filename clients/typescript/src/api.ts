@@ -177,7 +177,7 @@ export interface ContextMessages {
   budget: WindowBudget;
   block: ContextBlock;
   turns: Array<string>;
-  summarised: Array<string>;
+  summarized: Array<string>;
   /** What the answer had to do without; empty: nothing. */
   degraded: Array<Degraded>;
 }

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from engrain.verbs import words
 
 _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
-# One call summarises the newest so many of the old ones; the next goes on.
+# One call summarizes the newest so many of the old ones; the next goes on.
 _MOST_SUMMARIZED = 10_000
 
 
@@ -296,7 +296,7 @@ def _forget(work: UnitOfWork, sought: Fact) -> Fact | None:
 
 
 def _archive(parts: Parts, act: Act, prefix: str, group: Sequence[Fact]) -> int:
-    """Summarise one group; return its size, 0 where it is too large or was written to."""
+    """Summarize one group; return its size, 0 where it is too large or was written to."""
 
     def write(work: UnitOfWork) -> int | None:
         key, notes = summary_key(prefix, act.at), group

@@ -201,13 +201,13 @@ class Queries(View):
         recipe: words.RecipeName | None = None,
         recent_episodes: words.RecentEpisodes | None = None,
         min_trust: words.MinTrust | None = None,
-        summarise: words.Summarise | None = None,
+        summarize: words.Summarize | None = None,
     ) -> ContextMessages:
         """Build chat messages from a system prompt, a context block, the turns of this session and a prompt.
 
         The newest turns stand that fit into `context.turns_share` of what memories get; a prompt that is stored already
         is not repeated. The window is divided as the settings of `context` say; the answer keeps its share. Where
-        memories do not fit, `summarise(memories, tokens)` makes one message of them, if its result fits: by default the
+        memories do not fit, `summarize(memories, tokens)` makes one message of them, if its result fits: by default the
         sentence of each memory that is closest to the prompt.
 
         Raises:
@@ -230,7 +230,7 @@ class Queries(View):
             tokens=checks.count(window, name="window_tokens", high=context_blocks.MOST_TOKENS),
             system=checks.query(system, name="system"),
             tools=tools,
-            summarise=summarise,
+            summarize=summarize,
         )
         return context_blocks.build_messages(parts, self._caller, request, chat_window)
 

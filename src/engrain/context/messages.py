@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 SUMMARY_PREFIX = "[Previous context summary]: "
 _SUMMARY_SHARE = 0.2  # of what memories may take, where that is less than the tokens allowed
 
-# Summarises memories, the best first, in at most so many tokens; "" where it has nothing to say.
-Summariser = Callable[[Sequence[MemoryRecord], int], str]
+# Summarizes memories, the best first, in at most so many tokens; "" where it has nothing to say.
+Summarizer = Callable[[Sequence[MemoryRecord], int], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class ContextMessages(Record):
         turns: ids of the turns of the current session among them, oldest first.
         tokens: of the messages, each with what it takes beside its content; with tools and output, never over the
             window.
-        summarised: ids of the memories that did not fit and that the summary speaks of.
+        summarized: ids of the memories that did not fit and that the summary speaks of.
     """
 
     messages: tuple[dict[str, str], ...] = field(hash=False)
@@ -71,7 +71,7 @@ class ContextMessages(Record):
     budget: WindowBudget
     block: ContextBlock
     turns: tuple[str, ...] = ()
-    summarised: tuple[str, ...] = ()
+    summarized: tuple[str, ...] = ()
     degraded: tuple[Degraded, ...] = ()
 
 
@@ -159,7 +159,7 @@ def compose_messages(
     fixed: FixedMessages,
     pack: Callable[[int], ContextBlock],
     ranked: Sequence[MemoryRecord],
-    summarise: Summariser,
+    summarize: Summarizer,
 ) -> ContextMessages:
     """The messages: the block that `pack` makes of a budget, and a summary of those of `ranked` that do not fit in it.
 
@@ -176,13 +176,13 @@ def compose_messages(
     standing = {memory.id for memory in smaller.memories}
     left_out = [memory for memory in ranked if memory.id not in standing]
     try:
-        summary = _summary(fixed, summarise, left_out, reserved)
+        summary = _summary(fixed, summarize, left_out, reserved)
     except EngineUnavailable as error:
-        reason = describe_fault(error, "summariser").with_prefix("without a summary of what did not fit: ")
+        reason = describe_fault(error, "summarizer").with_prefix("without a summary of what did not fit: ")
         return _compose(fixed, whole, degraded=(reason,))
     if summary is None:
         return _compose(fixed, whole)
-    return _compose(fixed, smaller, summary=(summary,), summarised=tuple(memory.id for memory in left_out))
+    return _compose(fixed, smaller, summary=(summary,), summarized=tuple(memory.id for memory in left_out))
 
 
 def _pack_marked(fixed: FixedMessages, pack: Callable[[int], ContextBlock], room: int, candidates: int) -> ContextBlock:
@@ -197,10 +197,10 @@ def _pack_marked(fixed: FixedMessages, pack: Callable[[int], ContextBlock], room
     return ContextBlock(text="", tokens=0, budget_tokens=0, left_out=candidates)
 
 
-def build_extractive_summariser(query: str, count: TokenCounter) -> Summariser:
-    """A summariser that needs no model: of each memory the sentence that says most of the query, as many as fit."""
+def build_extractive_summarizer(query: str, count: TokenCounter) -> Summarizer:
+    """A summarizer that needs no model: of each memory the sentence that says most of the query, as many as fit."""
 
-    def summarise(memories: Sequence[MemoryRecord], budget_tokens: int) -> str:
+    def summarize(memories: Sequence[MemoryRecord], budget_tokens: int) -> str:
         chosen: dict[str, None] = {}
         for memory in memories:
             sentence = find_best_sentence(memory.content, query)
@@ -208,7 +208,7 @@ def build_extractive_summariser(query: str, count: TokenCounter) -> Summariser:
                 chosen[sentence] = None
         return " ".join(chosen)
 
-    return summarise
+    return summarize
 
 
 def _turn_message(turn: Episode) -> dict[str, str]:
@@ -222,15 +222,15 @@ def _turn_message(turn: Episode) -> dict[str, str]:
 
 
 def _summary(
-    fixed: FixedMessages, summarise: Summariser, memories: Sequence[MemoryRecord], room: int
+    fixed: FixedMessages, summarize: Summarizer, memories: Sequence[MemoryRecord], room: int
 ) -> dict[str, str] | None:
     """The message of a summary; None where there is no room for one, or none was made of this size."""
     least = fixed.count(SUMMARY_PREFIX) + fixed.shares.message_tokens
     if room <= least or not memories:
         return None
-    text = summarise(memories, room - least)
+    text = summarize(memories, room - least)
     if not isinstance(text, str):
-        raise InvalidInput(f"summarise must return text, not {type(text).__name__} ({text!r:.80})")
+        raise InvalidInput(f"summarize must return text, not {type(text).__name__} ({text!r:.80})")
     message = {"role": "system", "content": f"{SUMMARY_PREFIX}{neutralize(text).strip()}"}
     return message if text.strip() and fixed.measure([message]) <= room else None
 
@@ -240,7 +240,7 @@ def _compose(
     block: ContextBlock,
     *,
     summary: tuple[dict[str, str], ...] = (),
-    summarised: tuple[str, ...] = (),
+    summarized: tuple[str, ...] = (),
     degraded: tuple[Degraded, ...] = (),
 ) -> ContextMessages:
     messages = tuple(fixed.to_list([*block.messages(), *summary]))
@@ -253,6 +253,6 @@ def _compose(
         budget=fixed.budget,
         block=block,
         turns=tuple(turn.id for turn in fixed.turns),
-        summarised=summarised,
+        summarized=summarized,
         degraded=(*block.degraded, *long, *degraded),
     )

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 UNEXPECTED = "unexpected"  # the code of what is no error of ours
-Engine = Literal["embedder", "reranker", "llm", "summariser"]
+Engine = Literal["embedder", "reranker", "llm", "summarizer"]
 _ENGINES: Mapping[Engine, str] = {
     "embedder": "the embedder",
     "reranker": "the reranker",
     "llm": "the language model",
-    "summariser": "the summariser",
+    "summarizer": "the summarizer",
 }
 # Errors about the request: their own words are public.
 _OF_THE_REQUEST = (

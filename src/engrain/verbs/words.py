@@ -251,7 +251,7 @@ IncludeSuperseded = Annotated[
 ]
 WithDates = Annotated[bool, Word("Show days and times.", option="--dates")]
 WithSources = Annotated[bool, Word("End each line with where it comes from.", option="--sources")]
-Summarise = Annotated[
+Summarize = Annotated[
     Callable[[Sequence[MemoryRecord], int], str],
     Word("Function that makes one message of memories within some tokens.", origin="library"),
 ]

@@ -80,7 +80,7 @@ def test_a_deep_search_without_a_re_ranker_says_so(cli):
 
 
 @pytest.mark.req("C01", "C14")
-def test_notes_are_forgotten_and_summarised(cli, saved):
+def test_notes_are_forgotten_and_summarized(cli, saved):
     gone = cli("notes", "forget", "api-key", "--json").json
     assert (gone["id"], gone["archived"]) == (saved[2]["id"], True)
     for name in ("alpha", "beta"):

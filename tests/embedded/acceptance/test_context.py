@@ -223,8 +223,8 @@ def test_messages_hold_prompt_memories_a_summary_and_what_is_asked_within_the_wi
     assert made.messages[3]["content"] == "When does the ferry leave?"
     assert made.tokens + made.budget.tools + made.budget.output <= 2_000
     assert made.tokens == sum(approximate_tokens(message["content"]) + 4 for message in made.messages)
-    own = aide.messages("ferry", window_tokens=2_000, summarise=lambda memories, _: f"{len(memories)} more")
-    assert own.messages[-2]["content"] == f"[Previous context summary]: {len(own.summarised)} more"
+    own = aide.messages("ferry", window_tokens=2_000, summarize=lambda memories, _: f"{len(memories)} more")
+    assert own.messages[-2]["content"] == f"[Previous context summary]: {len(own.summarized)} more"
     assert aide.messages("ferry").budget.window == 128_000
 
 

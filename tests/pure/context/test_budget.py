@@ -9,7 +9,7 @@ from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions
 from engrain.context.messages import (
     WindowShares,
-    build_extractive_summariser,
+    build_extractive_summarizer,
     build_fixed_messages,
     compose_messages,
     count_tool_tokens,
@@ -113,7 +113,7 @@ def test_no_budget_of_ten_thousand_is_exceeded_by_any_counter():
 @pytest.mark.req("G09", "G10")
 def test_no_window_of_a_thousand_is_exceeded_by_any_counter():
     random = Random(3)
-    made = refused = summarised = 0
+    made = refused = summarized = 0
     for found, recipe, count, window, _ in worlds(1_000):
         shares = WindowShares(message_tokens=random.choice([0, 4]), tool_tokens=20)
         tools = count_tool_tokens(random.choice([0, 2, [{"name": "search"}]]), count, shares)
@@ -131,14 +131,14 @@ def test_no_window_of_a_thousand_is_exceeded_by_any_counter():
                 found, budget_tokens=tokens, count_tokens=count, recipe=recipe
             ),
             [hit.memory for hit in found.hits],
-            build_extractive_summariser("ferry", count),
+            build_extractive_summarizer("ferry", count),
         )
         assert messages.tokens + messages.budget.tools + messages.budget.output <= window
         assert messages.tokens == sum(
             count(message["content"]) + shares.message_tokens for message in messages.messages
         )
         made += 1
-        summarised += bool(messages.summarised)
+        summarized += bool(messages.summarized)
     assert made > 300
     assert refused > 100
-    assert summarised > 8
+    assert summarized > 8

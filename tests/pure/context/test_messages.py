@@ -8,7 +8,7 @@ from engrain.context.entries import BlockSources
 from engrain.context.messages import (
     SUMMARY_PREFIX,
     WindowShares,
-    build_extractive_summariser,
+    build_extractive_summarizer,
     build_fixed_messages,
     compose_messages,
     count_tool_tokens,
@@ -30,13 +30,13 @@ def frame(window, *, system=SYSTEM, asked=ASKED, tools=0, shares=SHARES, count=a
     return build_fixed_messages(asked, system=system, budget=budget, shares=shares, count=count)
 
 
-def composed(window, memories, *, summarise=None, **given):
+def composed(window, memories, *, summarize=None, **given):
     fixed = frame(window, **given)
     return compose_messages(
         fixed,
         lambda tokens: build(BlockSources(hits=hits_of(memories)), budget_tokens=tokens),
         memories,
-        summarise or build_extractive_summariser(ASKED, approximate_tokens),
+        summarize or build_extractive_summarizer(ASKED, approximate_tokens),
     )
 
 
@@ -90,7 +90,7 @@ def test_the_messages_are_the_system_prompt_what_is_remembered_and_what_is_asked
         {"role": "system", "content": mark_as_data("## What is known\n- Ana lives in: Lisbon")},
         {"role": "user", "content": ASKED},
     )
-    assert (made.summarised, made.degraded) == ((), ())
+    assert (made.summarized, made.degraded) == ((), ())
     assert made.tokens == sum(approximate_tokens(message["content"]) + 4 for message in made.messages)
     assert composed(8_000, [], system="").messages == ({"role": "user", "content": ASKED},)
     assert made.to_dict()["messages"] == list(made.messages)
@@ -101,15 +101,15 @@ def test_what_does_not_fit_becomes_one_summary_which_says_of_whom():
     known = turns(200)
     asked = []
 
-    def summarise(memories, tokens):
+    def summarize(memories, tokens):
         asked.append((memories, tokens))
         return f"{len(memories)} ferries"
 
-    made = composed(2_000, known, summarise=summarise)
+    made = composed(2_000, known, summarize=summarize)
     [(left_out, room)] = asked
     standing = {memory.id for memory in made.block.memories}
     assert standing
-    assert [memory.id for memory in left_out] == list(made.summarised) == [e.id for e in known if e.id not in standing]
+    assert [memory.id for memory in left_out] == list(made.summarized) == [e.id for e in known if e.id not in standing]
     assert 0 < room <= 0.2 * made.budget.memory
     summary = {"role": "system", "content": f"{SUMMARY_PREFIX}{len(left_out)} ferries"}
     assert made.messages[2:] == (summary, {"role": "user", "content": ASKED})
@@ -119,10 +119,10 @@ def test_what_does_not_fit_becomes_one_summary_which_says_of_whom():
 @pytest.mark.parametrize("summary", ["ferry " * 10_000, "", " \n"], ids=["too long", "nothing", "blank"])
 def test_a_summary_that_does_not_fit_is_left_out_and_the_block_has_its_room(summary):
     known = turns(200)
-    made = composed(2_000, known, summarise=lambda *_: summary)
+    made = composed(2_000, known, summarize=lambda *_: summary)
     with_summary = composed(2_000, known)
     assert SUMMARY_PREFIX not in "".join(message["content"] for message in made.messages)
-    assert made.summarised == ()
+    assert made.summarized == ()
     assert len(made.block.memories) > len(with_summary.block.memories)
 
 
@@ -136,27 +136,27 @@ def test_without_a_model_the_summary_has_of_each_the_sentence_closest_to_what_is
     assert len(set(said)) == len(said)
 
 
-def test_nothing_is_summarised_where_everything_fits():
-    def summarise(*_):
+def test_nothing_is_summarized_where_everything_fits():
+    def summarize(*_):
         raise AssertionError("nobody asked")
 
-    assert composed(8_000, turns(3), summarise=summarise).summarised == ()
+    assert composed(8_000, turns(3), summarize=summarize).summarized == ()
 
 
-def test_a_summariser_that_cannot_answer_costs_the_summary_and_is_told_of():
-    def summarise(*_):
+def test_a_summarizer_that_cannot_answer_costs_the_summary_and_is_told_of():
+    def summarize(*_):
         raise EngineUnavailable("no model is there; start one")
 
-    made = composed(2_000, turns(200), summarise=summarise)
+    made = composed(2_000, turns(200), summarize=summarize)
     assert [str(reason) for reason in made.degraded] == [
-        "without a summary of what did not fit: the summariser cannot answer now: no model is there; start one"
+        "without a summary of what did not fit: the summarizer cannot answer now: no model is there; start one"
     ]
     assert made.block.memories
 
 
-def test_a_summariser_that_returns_no_text_is_refused():
-    with pytest.raises(InvalidInput, match="summarise must return text, not list"):
-        composed(2_000, turns(200), summarise=lambda *_: ["a"])
+def test_a_summarizer_that_returns_no_text_is_refused():
+    with pytest.raises(InvalidInput, match="summarize must return text, not list"):
+        composed(2_000, turns(200), summarize=lambda *_: ["a"])
 
 
 def test_a_system_prompt_over_its_share_stands_and_is_told_of():

@@ -93,7 +93,7 @@ def test_what_says_nothing_has_no_summary(passages, target):
     assert extract(passages, target, approximate_tokens).text == ""
 
 
-def test_a_large_text_is_summarised():
+def test_a_large_text_is_summarized():
     chance = random.Random(7)
     said = " ".join(f"{' '.join(chance.choices(WORDS, k=9))} {place}." for place in range(20_000))
     text = extract([Passage(said), Passage("Ana bought a guitar.")], 100, approximate_tokens).text

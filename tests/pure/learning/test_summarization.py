@@ -72,7 +72,7 @@ def test_simple_asks_once_and_shows_everything():
 
 
 @pytest.mark.req("G11")
-def test_hierarchical_summarises_ten_at_a_time_then_the_summaries():
+def test_hierarchical_summarizes_ten_at_a_time_then_the_summaries():
     llm = Parrot(words=30)
     summary = summarize(turns(25), writer(llm), strategy="hierarchical", target_tokens=100)
     sizes = [len(shown(prompt)) for prompt in llm.prompts]
@@ -154,7 +154,7 @@ def test_what_stays_too_long_is_cut_at_a_sentence(second, expected):
     assert (summary.strategy, summary.degraded) == ("simple", ())
 
 
-def test_what_is_too_long_for_one_prompt_is_summarised_in_parts():
+def test_what_is_too_long_for_one_prompt_is_summarized_in_parts():
     llm = Parrot()
     long = Passage("river " * 600, "Ana", "long")
     summary = summarize([long], writer(llm, prompt_tokens=300), strategy="simple", target_tokens=100)

@@ -466,7 +466,7 @@ def test_a_second_summary_of_the_day_holds_the_first(agent, clock):
 
 
 @pytest.mark.req("C14")
-def test_summaries_are_not_summarised_again(agent, clock):
+def test_summaries_are_not_summarized_again(agent, clock):
     for day in (0, 1):
         clock.now = NOON + day * DAY
         for place in range(2):

@@ -33,7 +33,7 @@ def talk(memory, turns=4, session="monday"):
 
 
 @pytest.mark.req("G11")
-def test_a_session_is_summarised_in_its_order(location):
+def test_a_session_is_summarized_in_its_order(location):
     llm = ScriptedLLM([SAID])
     with opened(location, llm) as memory:
         turns = talk(memory)
@@ -97,7 +97,7 @@ def test_the_settings_choose_how_and_how_long(path):
 
 
 @pytest.mark.req("G11")
-def test_what_a_search_finds_and_what_is_named_are_summarised(location):
+def test_what_a_search_finds_and_what_is_named_are_summarized(location):
     with opened(location) as memory:
         turns, agent = talk(memory), memory.agent()
         fact = agent.remember("rowing at dawn", subject="Ben", predicate="loves")
@@ -158,7 +158,7 @@ def test_a_summary_is_kept_with_its_sources_and_can_be_taken_back(location):
         assert agent.get(second.memory_id).validity == "retracted"
 
 
-def test_what_a_pool_holds_is_summarised_for_its_members_alone(path):
+def test_what_a_pool_holds_is_summarized_for_its_members_alone(path):
     with opened(path) as memory:
         butler = memory.agent("butler")
         butler.pools.create("team", ["gardener"])
@@ -192,7 +192,7 @@ def test_while_another_summary_is_being_kept_none_is(path):
         assert agent.facts().items == ()
 
 
-def test_of_a_long_session_the_newest_thousand_turns_are_summarised(path):
+def test_of_a_long_session_the_newest_thousand_turns_are_summarized(path):
     with opened(path) as memory:
         turns = talk(memory, turns=1_003)
         summary = memory.agent().summarize(session="monday", target_tokens=100)
@@ -200,7 +200,7 @@ def test_of_a_long_session_the_newest_thousand_turns_are_summarised(path):
         assert "only the newest 1,000" in str(summary.degraded[0])
 
 
-def test_the_command_summarises(cli):
+def test_the_command_summarizes(cli):
     for turn in range(3):
         cli("observe", f"The canoe needs {turn + 2} planks of cedar.", "--session", "monday", "--speaker", "Ana")
     shown = cli("summarize", "--session", "monday", "--tokens", "40")
@@ -210,5 +210,5 @@ def test_the_command_summarises(cli):
     assert answered.json["memory_id"]
     assert answered.json["strategy"] == "extractive"
     assert json.loads(cli("get", answered.json["memory_id"], "--json").out)["category"] == "summary"
-    assert cli("summarize", "--session", "nobody").out.strip() == "nothing to summarise"
+    assert cli("summarize", "--session", "nobody").out.strip() == "nothing to summarize"
     assert cli("summarize").code == 2

@@ -184,15 +184,15 @@ def test_of_many_who_save_under_one_key_one_holds_it_and_each_is_in_its_history(
 
 
 @pytest.mark.req("C14")
-def test_of_many_who_summarise_the_same_one_does(store):
+def test_of_many_who_summarize_the_same_one_does(store):
     olds = put(store, [note(f"a:{place}") for place in range(3)])
 
-    def summarise(_):
+    def summarize(_):
         summary = note("summary:a", created_at=LATER)
         return store.supersede(act(LATER), summary, [each.id for each in olds])
 
     with ThreadPoolExecutor(4) as pool:
-        done = [each for each in pool.map(summarise, range(8)) if each is not None]
+        done = [each for each in pool.map(summarize, range(8)) if each is not None]
     assert [each.id for each in store.recent(request(), 9)] == [each.id for each in done]
     assert len(done) == 1
 

@@ -121,7 +121,7 @@ class Conversations(Queries):
         return summaries.store_summary(parts, caller, choice, summary) if is_stored and summary.text else summary
 
     def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
-        """Return the choice of memories to summarise."""
+        """Return the choice of memories to summarize."""
         from engrain.agent.learning.summaries import Choice
 
         names = [name for name, value in (("query", query), ("session", session), ("ids", ids)) if value is not None]

@@ -39,7 +39,7 @@ _LEASE_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The memories to summarise: those that a search for `text` finds, a session's turns, or those of some ids."""
+    """The memories to summarize: those that a search for `text` finds, a session's turns, or those of some ids."""
 
     by: Literal["query", "session", "ids"]
     text: str = ""
@@ -56,7 +56,7 @@ class Choice:
 def summarize(
     parts: Parts, caller: Caller, choice: Choice, *, strategy: Strategy | None, target_tokens: int
 ) -> Summary:
-    """Summarise the chosen memories, oldest first."""
+    """Summarize the chosen memories, oldest first."""
     from engrain.learning.summaries import summarization
     from engrain.learning.summaries.passages import build_passage
 
@@ -67,7 +67,7 @@ def summarize(
     summary = summarization.summarize(passages, writer, strategy=strategy or usual, target_tokens=target_tokens)
     if len(memories) <= MOST_MEMORIES:
         return summary
-    message = f"only the newest {MOST_MEMORIES:,} memories were summarised: choose fewer, or summarise ids in parts"
+    message = f"only the newest {MOST_MEMORIES:,} memories were summarized: choose fewer, or summarize ids in parts"
     reason = Degraded(code="memories_left_out", message=message)
     return replace(summary, degraded=(*summary.degraded, reason))
 
@@ -111,7 +111,7 @@ def new_writer(parts: Parts) -> SummaryWriter:
 
 
 def _read_chosen(parts: Parts, caller: Caller, choice: Choice) -> Sequence[MemoryRecord]:
-    """Return the chosen memories, oldest first, one more than are summarised where there are more.
+    """Return the chosen memories, oldest first, one more than are summarized where there are more.
 
     Raises:
         NotFound: the agent does not see one of the ids.
@@ -148,7 +148,7 @@ def _carry_out(
         raise DatabaseBusy(f"another summary of agent {work.agent} is being kept; nothing was written: repeat it")
     stored = claims.carry_out_one(work, batch.run.id, action, report)
     if stored is None or isinstance(stored, Degraded):
-        raise InvalidInput(f"the summary was not kept ({stored}); summarise again")
+        raise InvalidInput(f"the summary was not kept ({stored}); summarize again")
     linking.link(work, parts, stored)
     return batch.run.id, stored
 

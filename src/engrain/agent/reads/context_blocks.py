@@ -14,10 +14,10 @@ from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions, source_of
 from engrain.context.messages import (
     ContextMessages,
-    Summariser,
+    Summarizer,
     WindowShares,
     add_turns,
-    build_extractive_summariser,
+    build_extractive_summarizer,
     build_fixed_messages,
     compose_messages,
     count_tool_tokens,
@@ -87,7 +87,7 @@ class ChatWindow:
     tokens: int
     system: str
     tools: object
-    summarise: Summariser | None = None
+    summarize: Summarizer | None = None
 
 
 def parse_request(
@@ -165,7 +165,7 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
         return _pack(sources, replace(request, budget_tokens=tokens))
 
     messages = compose_messages(
-        frame, pack, list(ranked.values()), window.summarise or build_extractive_summariser(request.query, count)
+        frame, pack, list(ranked.values()), window.summarize or build_extractive_summarizer(request.query, count)
     )
     count_references(parts, caller, messages.block.memories)
     degraded = (*recent.degraded, *answer.degraded)

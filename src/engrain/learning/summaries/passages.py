@@ -1,4 +1,4 @@
-"""Passages: memories as texts to be summarised, each with its speaker and day."""
+"""Passages: memories as texts to be summarized, each with its speaker and day."""
 
 from __future__ import annotations
 

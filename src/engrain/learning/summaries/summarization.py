@@ -74,9 +74,9 @@ class SummaryWriter:
 def summarize(passages: Sequence[Passage], writer: SummaryWriter, *, strategy: Strategy, target_tokens: int) -> Summary:
     """One text about all passages, of at most `target_tokens`; empty where they say nothing.
 
-    `simple` asks once; `hierarchical` summarises ten at a time, then the summaries, until they fit together;
-    `map_reduce` summarises ten at a time, then combines the summaries; `extractive` chooses sentences and asks nobody.
-    A text that is too long for one prompt is summarised in parts. A model that answers at too great a length is asked
+    `simple` asks once; `hierarchical` summarizes ten at a time, then the summaries, until they fit together;
+    `map_reduce` summarizes ten at a time, then combines the summaries; `extractive` chooses sentences and asks nobody.
+    A text that is too long for one prompt is summarized in parts. A model that answers at too great a length is asked
     once more, then cut at a sentence. Without a model, or where it fails, the summary is extractive, and `degraded`
     says so.
     """

@@ -42,7 +42,7 @@ TEXTS: Mapping[str, Callable[[Any], str]] = {
     "RestoreReport": reports.restore,
     "Routing": reports.routing,
     "Stats": lambda stats: output.pairs(generic.flat(stats.to_dict())),
-    "Summary": lambda summary: summary.text or "nothing to summarise",
+    "Summary": lambda summary: summary.text or "nothing to summarize",
     "UndoResult": reports.undone,
 }
 
