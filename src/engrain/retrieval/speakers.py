@@ -68,9 +68,13 @@ def remove_speaker_names(text: str, speakers: Sequence[str]) -> str:
 
     A query that would be left without a word that says what it asks ("Who is Ana?") stays as it is.
     """
-    names_of = {word for speaker in list_named(text, speakers) for word in _split_name(speaker)}
-    if not names_of:
-        return text
+    named = list_named(text, speakers)
+    return _remove_names(text, tuple(named)) if named else text
+
+
+@lru_cache(maxsize=256)  # a search that is forecast asks before it knows the speakers
+def _remove_names(text: str, named: tuple[str, ...]) -> str:
+    names_of = {word for speaker in named for word in _split_name(speaker)}
     left = _NAMED.sub(lambda match: "" if _is_named(match, names_of) else match[0], text)
     return " ".join(left.split()) if terms(left) else text
 

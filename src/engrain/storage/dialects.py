@@ -98,7 +98,7 @@ def as_json(value: Any) -> str:
     return as_json(dict(value) if isinstance(value, Mapping) else list(value))
 
 
-def _parse_json(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse a list or an object; most columns hold an empty one."""
     if text == "[]":
         return []
@@ -115,7 +115,7 @@ SQLITE = Dialect(
     listed=lambda values: json.dumps(list(values)),
     moment=moment,
     micros=None,
-    parsed=_parse_json,
+    parsed=parse_json,
     all_tags=(
         "NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
         " WHERE wanted.value NOT IN (SELECT value FROM json_each(tags)))"

@@ -19,11 +19,13 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import Format, TransactionStatus
 from psycopg.types import TypeInfo
 from psycopg.types.array import BaseListDumper, ListBinaryDumper
+from psycopg.types.json import set_json_loads
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from engrain.domain.maintenance.vitals import PoolVitals
 from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed, OutcomeUnknown
+from engrain.storage.dialects import parse_json
 from engrain.storage.postgres import servers
 from engrain.storage.postgres.citus.nodes import Nodes, find_address
 from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate_error, translate_errors
@@ -408,6 +410,7 @@ def _make_adapters() -> AdaptersMap:
     for dumper in (Int8Dumper, Int8BinaryDumper):
         adapters.register_dumper(int, dumper)
     adapters.register_dumper(list, _ListDumper)
+    set_json_loads(lambda text: parse_json(text if isinstance(text, str) else text.decode()), adapters)
     return adapters
 
 

@@ -81,7 +81,7 @@ def find_nearest(
     if limit > 0:
         gone = search.of(list(matching.load_inactive(snapshot, request)), past=True)
         best = candidates.merge(best, gone, limit=limit)
-    others = np.setdiff1d(also, best.docs).tolist()
+    others = also[~candidates.contains(np.sort(best.docs), also)].tolist()
     if request.filter.is_narrow or not only_live:
         others = matching.filter_docs(snapshot, request, others)
     return candidates.merge(best, search.of(others, past=is_about_the_past))
