@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
+from functools import cache
 from itertools import groupby
+from types import NoneType
 from typing import Any
 
 from engrain.domain.pagination import Page
@@ -14,10 +17,14 @@ from engrain.errors import EngrainError
 from tests.servers.leaks.world import CANARY, ID, World, sees
 
 Refs = Mapping[Ref, str]
+# Most of what an answer is made of, and nothing in it: to look for what else it may be takes most of the time.
+_PLAIN = frozenset({str, int, float, bool, NoneType, datetime})
 
 
 def said(answer: object, refs: Refs) -> str:  # noqa: PLR0911  # one for each kind of answer
     """Everything an answer holds, but a store's refs and the ids it gives itself: they mean nothing outside of it."""
+    if type(answer) in _PLAIN:
+        return repr(answer)
     match answer:
         case BaseException():
             more = getattr(answer, "code", ""), vars(answer), answer.__cause__
@@ -59,12 +66,17 @@ def secrets_in(text: str, world: World, caller: Caller, *, echoes: Collection[st
 
 def strangers_in(answer: Any, caller: Caller) -> list[MemoryRecord]:
     """The memories anywhere in an answer that its reader may not see, however they got there."""
+    if type(answer) in _PLAIN:
+        return []
     if isinstance(answer, MemoryRecord):
         return [] if sees(caller, answer) else [answer]
     if isinstance(answer, Mapping):
         return [found for value in answer.values() for found in strangers_in(value, caller)]
     if isinstance(answer, list | tuple | set | frozenset):
         return [found for value in answer for found in strangers_in(value, caller)]
-    if is_dataclass(answer):
-        return [found for each in fields(answer) for found in strangers_in(getattr(answer, each.name), caller)]
-    return []
+    return [found for name in _field_names(type(answer)) for found in strangers_in(getattr(answer, name), caller)]
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
