@@ -374,6 +374,7 @@ class AsyncMemory(Async[Memory]):
     users = Awaited(Memory.users)
     export_user = Awaited(Memory.export_user)
     erase_user = Awaited(Memory.erase_user)
+    erase_tenant = Awaited(Memory.erase_tenant)
     seal_events = Awaited(Memory.seal_events)
     verify_events = Awaited(Memory.verify_events)
     export_events = Awaited(Memory.export_events)

@@ -12,8 +12,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent.agent import Agent
-from engrain.agent.operations.event_log import EventLog
 from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.operations.owners import Owners
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks
@@ -57,7 +57,7 @@ def _check_parts(store: object, clock: Clock) -> None:
 
 
 @instrument()
-class Memory(EventLog):
+class Memory(Owners):
     """A long-term memory: owns the database, the engines and the background work. Thread-safe; close it when done."""
 
     def __init__(

@@ -259,6 +259,7 @@ VERB_CASES = {
     ),
     "reflect": in_memory(lambda scene: scene.memory.reflect(), is_whole=False, again_hours=2, leaves_out=ATTEMPTS),
     "erase_user": in_memory(lambda scene: scene.memory.erase_user("eve")),
+    "erase_tenant": in_memory(lambda scene: scene.memory.erase_tenant("default")),
     "seal_events": in_memory(lambda scene: scene.memory.seal_events(), is_repeatable=True),
     "undo": in_memory(lambda scene: scene.memory.undo(scene.ids["run"], agent=AGENT)),
     "restore": in_memory(lambda scene: scene.memory.restore(scene.folder / BACKUP, with_erased=True)),

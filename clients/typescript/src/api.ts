@@ -1117,6 +1117,18 @@ export interface Summary {
   run_id: string | null;
 }
 
+/** Proof of the erasure of a tenant or of one of its agents, or in a dry run the plan of one. */
+export interface TenantErasure {
+  /** Its tenant. */
+  tenant_id: string;
+  agent: string | null;
+  erased_at: string;
+  rows: Record<string, number>;
+  copies: Array<string>;
+  sha256: string;
+  dry_run: boolean;
+}
+
 /** Result of the undo of a run. */
 export interface UndoResult {
   run: Run;
@@ -2261,6 +2273,16 @@ export interface EraseUserArguments {
   dry_run?: boolean;
 }
 
+/** Arguments of `erase_tenant`. */
+export interface EraseTenantArguments {
+  /** Name of the tenant: the caller's own. */
+  name: string;
+  /** Only this agent's; all agents' if left out. */
+  agent?: string | null;
+  /** Only say what would be done; nothing is written. `false` if left out. */
+  dry_run?: boolean;
+}
+
 /** Arguments of `seal_events`. */
 export interface SealEventsArguments {
   /** Also events that are older than the last seal. `false` if left out. */
@@ -2676,6 +2698,8 @@ export interface Verbs {
   exportUser(args: ExportUserArguments, options?: CallOptions): Promise<Download>;
   /** Erase all that a tenant has of an end user, by whichever agents, for good; give the proof of what went. */
   eraseUser(args: EraseUserArguments, options?: CallOptions): Promise<UserErasure>;
+  /** Erase all that there is of a tenant, or of one of its agents, for good; give the proof of what went. */
+  eraseTenant(args: EraseTenantArguments, options?: CallOptions): Promise<TenantErasure>;
   /** Seal the events of a tenant that have no seal: whoever changes or removes one after that is found out. */
   sealEvents(args?: SealEventsArguments, options?: CallOptions): Promise<SealReport>;
   /** Verify the sealed events of a tenant: the answer names the first that was changed or removed. */
@@ -2818,6 +2842,7 @@ export const OPERATIONS: ReadonlyArray<Operation> = [
   {"verb": "users", "group": null, "name": "users", "method": "GET", "path": "/v1/users", "query": ["limit", "after"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "pages", "isOptional": false},
   {"verb": "export_user", "group": null, "name": "exportUser", "method": "GET", "path": "/v1/users/export", "query": ["name", "format"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "file", "isOptional": false},
   {"verb": "erase_user", "group": null, "name": "eraseUser", "method": "POST", "path": "/v1/users/erase", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
+  {"verb": "erase_tenant", "group": null, "name": "eraseTenant", "method": "POST", "path": "/v1/tenants/erase", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
   {"verb": "seal_events", "group": null, "name": "sealEvents", "method": "POST", "path": "/v1/events/seal", "query": [], "hasBody": true, "takes": null, "takesKey": false, "changes": true, "isRepeatable": false, "isSlow": true, "answer": "record", "isOptional": false},
   {"verb": "verify_events", "group": null, "name": "verifyEvents", "method": "GET", "path": "/v1/events/verify", "query": ["head"], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "record", "isOptional": false},
   {"verb": "export_events", "group": null, "name": "exportEvents", "method": "GET", "path": "/v1/events/export", "query": [], "hasBody": false, "takes": null, "takesKey": false, "changes": false, "isRepeatable": true, "isSlow": true, "answer": "file", "isOptional": false},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
@@ -13,15 +13,12 @@ from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks, pagination
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
+    from collections.abc import Iterator
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.maintenance.backups import Extent
-    from engrain.domain.maintenance.erasure import UserErasure
-    from engrain.domain.maintenance.stats import AgentCounts, UserCounts
     from engrain.domain.pagination import Page
-    from engrain.domain.records import Caller, Episode
+    from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.domain.runs.runs import Run, UndoResult
     from engrain.learning.consolidation.report import ConsolidationReport
@@ -33,11 +30,9 @@ if TYPE_CHECKING:
     from engrain.portability.exports import ExportReport
     from engrain.portability.restores import RestoreReport
     from engrain.portability.signing import SigningKey
-    from engrain.storage.transaction import Transaction
     from engrain.verbs import words
 
 _MOST_ENTRIES = 1_000_000_000_000
-_Counts = TypeVar("_Counts", "AgentCounts", "UserCounts")
 
 
 @instrument()
@@ -132,99 +127,6 @@ class Maintenance(ABC):
             max_batches=None if max_batches is None else checks.count(max_batches, name="max_batches"),
         )
         return consolidation_runs.consolidate(self.parts, selection, progress=progress)
-
-    def agents(
-        self, tenant: words.Tenant | None = None, *, limit: words.PageLimit = 100, after: words.After | None = None
-    ) -> Page[AgentCounts]:
-        """List the agents of a tenant, or of all, with counts of the live memories that each stored.
-
-        Ordered by tenant, then agent.
-
-        Raises:
-            InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
-        """
-        from engrain.storage.reports import tenants
-
-        return _list_counts(self.parts, "agents", tenants.load_agent_counts, tenant=tenant, limit=limit, after=after)
-
-    def users(
-        self, tenant: words.Tenant | None = None, *, limit: words.PageLimit = 100, after: words.After | None = None
-    ) -> Page[UserCounts]:
-        """List the end users of a tenant, or of all, with counts of their live memories.
-
-        Ordered by tenant, then user. One who has only forgotten memories, or entities, is listed too.
-
-        Raises:
-            InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
-        """
-        from engrain.storage.reports import tenants
-
-        return _list_counts(self.parts, "users", tenants.load_user_counts, tenant=tenant, limit=limit, after=after)
-
-    def export_user(
-        self,
-        name: words.NamedUser,
-        path: words.FilePath,
-        *,
-        tenant: words.Tenant | None = None,
-        format: words.ExportFormat = "jsonl",  # noqa: A002  # the word of the command line
-        progress: words.Progress | None = None,
-    ) -> ExportReport:
-        """Export all that a tenant has of an end user, by whichever agents, into a new file.
-
-        Memories with all their history, and the user's entities. `Agent.import_file` of an agent that acts for the user
-        reads jsonl back: each line has its agent and scope, and an agent takes its own. `progress` gets the number
-        written.
-
-        Raises:
-            NotFound: the tenant never had anything of this user; no file is written.
-            InvalidInput: an empty name, an unknown format, or a path that is no place for a new file.
-            DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
-        """
-        from engrain.portability import exports
-
-        user, target = checks.identity(name, name="name"), Path(checks.path(path, name="path"))
-        return exports.export(
-            self.parts.store,
-            target,
-            form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
-            extent=self._extent(None, tenant, user),
-            kinds=get_args(exports.ExportKind),
-            now=self.parts.clock(),
-            progress=progress,
-        )
-
-    def erase_user(
-        self, name: words.NamedUser, *, tenant: words.Tenant | None = None, dry_run: words.DryRun = False
-    ) -> UserErasure:
-        """Erase all that a tenant has of an end user, by whichever agents, for good; give the proof of what went.
-
-        Memories, with their vectors, words and links, the user's entities, runs of learning and access keys, and the
-        texts of all events. All or nothing, and it cannot be undone. Tombstones and bare events stay: they name the
-        user, and keep what was erased from coming back. Memories of others that are derived from the user's stay, and
-        the answer lists them as `copies`; so do files that were written before. A dry run only says what would go.
-
-        A user who was erased before may be erased again.
-
-        Raises:
-            NotFound: the tenant never had anything of this user.
-            InvalidInput: an empty name; nothing was erased.
-        """
-        from engrain.agent.reads.lookups import check_user
-        from engrain.storage.write import user_erasure
-
-        parts, user, is_dry = self.parts, checks.identity(name, name="name"), checks.flag(dry_run, name="dry_run")
-        act = new_act(parts, self._caller_of(None, tenant))
-        check_user(parts, act.caller.tenant_id, user)
-        if not is_dry:
-            parts.buffers.erase_user(act.caller.tenant_id, user)
-        gone: list[Episode] = []
-        try:
-            erasure, gone = parts.store.write(act, user_erasure.erase_user, user, dry_run=is_dry)
-        finally:
-            parts.note_cache.clear()
-            parts.buffers.drop_recent([] if is_dry else gone)
-        return erasure
 
     def runs(
         self,
@@ -444,14 +346,14 @@ class Maintenance(ABC):
         Raises:
             NotFound: the tenant never had anything of the user.
         """
-        from engrain.agent.reads.lookups import check_user
+        from engrain.agent.reads.lookups import check_extent
         from engrain.domain.maintenance.backups import Extent
 
         if agent is None and tenant is None and user is None:
             return Extent()
         caller, named = self._caller_of(agent, tenant), checks.optional_identity(user, name="user")
         if named is not None and agent is None:  # an agent's key is not told whom others know
-            check_user(self.parts, caller.tenant_id, named)
+            check_extent(self.parts, Extent(tenant_id=caller.tenant_id, user=named))
         return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent, user=named)
 
     def _acts(self, tenant: str | None) -> Iterator[Act]:
@@ -461,24 +363,6 @@ class Maintenance(ABC):
         caller = self._caller_of(None, tenant)
         names = self.parts.store.inspect(None, tenants.list_tenants) if tenant is None else [caller.tenant_id]
         return (new_act(self.parts, replace(caller, tenant_id=name)) for name in names)
-
-
-def _list_counts(
-    parts: Parts,
-    kind: str,
-    load: Callable[[Transaction, str, datetime], list[_Counts]],
-    *,
-    tenant: str | None,
-    limit: int,
-    after: str | None,
-) -> Page[_Counts]:
-    """Return the page of a tenant's counts, or of every one's, after a cursor of this kind of list."""
-    from engrain.storage.reports import tenants
-
-    named = checks.optional_identity(tenant, name="tenant")
-    most, position = checks.count(limit, name="limit"), pagination.decode(kind, after) or ("", "")
-    found = parts.store.inspect(named, tenants.load_page, load, named, parts.clock(), after=position, limit=most + 1)
-    return pagination.cut(kind, found, most, lambda counts: counts.position)
 
 
 def load_signing_key(parts: Parts) -> SigningKey:

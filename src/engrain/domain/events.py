@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from engrain.domain.access.keys import AccessKey
     from engrain.domain.items import WrittenItem
     from engrain.domain.logs import LogAddress
-    from engrain.domain.maintenance.erasure import UserErasure
+    from engrain.domain.maintenance.backups import Extent
+    from engrain.domain.maintenance.erasure import ErasureProof
     from engrain.domain.maintenance.retention import Removal
     from engrain.domain.memories.decay import AgingKind, Standing
     from engrain.domain.requests import Act
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
 EPISODE_CREATED = "episode_created"  # most events are
 EVENTS_REMOVED = "events_removed"
+EXTENT_ERASED = ("user_erased", "agent_erased", "tenant_erased")
 KEPT_TYPES = frozenset(
-    {"memory_erased", "user_erased", "entity_merge", "entity_unmerge", "fact_taken_back", "rule_taken_back"}
+    {"memory_erased", *EXTENT_ERASED, "entity_merge", "entity_unmerge", "fact_taken_back", "rule_taken_back"}
 )
 """Types of events that stay at any age: proofs of erasure, and what a restore, an unmerge or a new learning reads."""
 
@@ -126,11 +128,15 @@ def episode_cleaned(act: Act, episode: Episode, why: Removal, ids: Callable[[], 
     return memory_event(act, "episode_cleaned", episode, ids, payload={"reason": why, "session": episode.session})
 
 
-def user_erased(act: Act, erasure: UserErasure, ids: Callable[[], str]) -> Event:
-    """All of a user was erased: how much of it, and the hash of the proof."""
-    payload = {"rows": {part.table: part.rows for part in erasure.tables}, "sha256": erasure.sha256}
-    scope = user_scope(erasure.user_id, GLOBAL_SCOPE)
-    return _event(act, "user_erased", ids, scope=scope, memory_id=None, payload=payload)
+def extent_erased(act: Act, extent: Extent, proof: ErasureProof, ids: Callable[[], str]) -> Event:
+    """All of a user, an agent or a tenant was erased: how much of it, and the hash of the proof.
+
+    `user_erased`, `agent_erased` or `tenant_erased`, in the scope whose memories went; `global` is all of the tenant.
+    """
+    event_type = "user_erased" if extent.user else "agent_erased" if extent.agent else "tenant_erased"
+    scope = user_scope(extent.user, extent.agent or GLOBAL_SCOPE)
+    payload = {"rows": proof.rows, "sha256": proof.sha256}
+    return _event(act, event_type, ids, scope=scope, memory_id=None, payload=payload)
 
 
 def events_removed(act: Act, before: datetime, ids: Callable[[], str]) -> Event:

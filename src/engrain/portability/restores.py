@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.access.scopes import GLOBAL_SCOPE, user_of, user_scope
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of, user_scope
+from engrain.domain.events import EXTENT_ERASED
 from engrain.domain.records import Record
 from engrain.portability import relocation, sealed_files
 from engrain.portability.backup_lines import BackupReader, Header
 from engrain.portability.signing import SigningKey, check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
-from engrain.storage.backup.restoration import ItemKey, SqlRestoration, find_erasures_of_users, find_fates, row_key
+from engrain.storage.backup.restoration import ItemKey, SqlRestoration, find_erasures, find_fates, row_key
 from engrain.storage.backup.tables import DEPARTURES, LOG, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int], None]
 
 _ROWS_AT_ONCE = 500
-# When a row of a user came to be.
+# When a row came to be, of a table whose rows can be older than an erasure; of settings that is not known.
 _TIMES: Mapping[str, str] = {
-    **dict.fromkeys((*MEMORIES, "entities", "memory_events", "log_sessions", "items"), "created_at"),
+    **dict.fromkeys((*MEMORIES, "entities", "memory_events", "log_sessions", "items", "pools"), "created_at"),
     "runs": "started_at",
     "sessions_consolidations": "first_seen_at",
+    "pool_members": "joined_at",
+    "tombstones": "erased_at",
 }
 _PERIOD = ("valid_from", "valid_to")
 _BYTES_AT_ONCE = 2**22
@@ -116,11 +119,11 @@ def restore(
             reader.header.extent, tenant=options.tenant, agent=options.agent, here=act.caller.tenant_id
         )
         verify(reader, path, names, progress)
-        erased, users = frozenset[str](), dict[str, datetime]()
+        erased, scopes = frozenset[str](), dict[str, datetime]()
         source = plan.source.tenant_id
         if options.grant is None and source is not None and source != plan.target.tenant_id:
             erased = _find_erased(store, reader, source)
-            users = store.inspect(source, find_erasures_of_users, source)
+            scopes = store.inspect(source, find_erasures, source)
 
         def write(target: SqlRestoration) -> RestoreReport:
             names.begin_again()
@@ -132,7 +135,7 @@ def restore(
                 header=reader.header,
                 names=names,
                 erased_before=erased,
-                users_erased_before=users,
+                scopes_erased_before=scopes,
             )
             restore.add_all(reader, progress)
             report = restore.report(path, file.sha256)
@@ -166,8 +169,8 @@ class _Restore:
     header: Header
     names: NamedIds
     erased_before: Collection[str]  # source ids that another tenant erased
-    users_erased_before: Mapping[str, datetime]  # likewise, with the time
-    erasures: dict[str, Mapping[str, datetime]] = field(default_factory=dict)  # of users, by source tenant
+    scopes_erased_before: Mapping[str, datetime]  # likewise of users, agents or all of it, with the time
+    erasures: dict[str, Mapping[str, datetime]] = field(default_factory=dict)  # by scope, by source tenant
     added: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     added_by_tenant: Counter[str] = field(default_factory=Counter)
@@ -235,8 +238,8 @@ class _Restore:
             rows = self._choose_new_logs(tenant, rows)
         elif table == "items":
             rows = self._choose_undeleted(table, tenant, self._choose_new_items(tenant, rows))
-        elif table in _TIMES and not self.options.with_erased:
-            rows = [row for row in rows if table == "memory_events" or not self._is_of_erased_user(table, tenant, row)]
+        elif not self.options.with_erased:
+            rows = [row for row in rows if not self._is_gone(table, tenant, row)]
         moved = [target for row in rows if (target := self._move(table, tenant, row)) is not None]
         if table == "facts":
             self._resolve_slots(moved)
@@ -250,7 +253,7 @@ class _Restore:
         ids = {row["id"]: self._id(table, row) for row in rows}
         fates = find_fates(self.target.tx, self.plan.tenant(tenant), list(ids.values()))
         erased = {id_ for id_, target in ids.items() if fates.get(target) == "erased"}
-        erased |= {row["id"] for row in rows if self._is_of_erased_user(table, tenant, row)}
+        erased |= {row["id"] for row in rows if self._is_of_erased(table, tenant, row)}
         if not self.plan.is_unchanged:  # erased under its own id too
             erased |= self.erased_before & ids.keys()
             if tenant == self.plan.target.tenant_id:
@@ -269,7 +272,7 @@ class _Restore:
         """Return the entities that are not known there, by their id or by name and type."""
         new = []
         for row in rows:
-            if not self.options.with_erased and self._is_of_erased_user("entities", tenant, row):
+            if not self.options.with_erased and self._is_of_erased("entities", tenant, row):
                 continue
             id_ = self.plan.id(row["id"], scope=None)
             known = self.target.entity({**self.plan.move(row), "id": id_})
@@ -306,7 +309,7 @@ class _Restore:
         erased = {id_ for id_, target in ids.items() if id_ in fates or target in fates} | (
             self.erased_before & ids.keys()
         )
-        erased |= {row["id"] for row in rows if self._is_of_erased_user(table, tenant, row)}
+        erased |= {row["id"] for row in rows if self._is_of_erased(table, tenant, row)}
         if self.options.with_erased:
             self.target.remove_tombstones(here, list(fates))
             erased = set()
@@ -361,26 +364,32 @@ class _Restore:
             moved["memory_id"] = target or self.plan.id(memory, scope=row["scope"])
             if target is None and self.names.has_memory(tenant, memory):
                 moved["payload"] = {}
-        is_proof = row["event_type"] == "user_erased"
-        if not self.options.with_erased and not is_proof and self._is_of_erased_user("memory_events", tenant, row):
+        is_proof = row["event_type"] in EXTENT_ERASED
+        if not self.options.with_erased and not is_proof and self._is_of_erased("memory_events", tenant, row):
             moved["payload"] = {}
 
-    def _is_of_erased_user(self, table: str, tenant: str, row: Row) -> bool:
-        """Tell whether a row is of a user who was erased since, from the target or from the tenant of the backup.
+    def _is_gone(self, table: str, tenant: str, row: Row) -> bool:
+        """Tell whether a row of no memory went with its owner; an event stays bare, unless all of the tenant went."""
+        return self._is_of_erased(table, tenant, row, of_tenant=table == "memory_events")
+
+    def _is_of_erased(self, table: str, tenant: str, row: Row, *, of_tenant: bool = False) -> bool:
+        """Tell whether a row is of a user, an agent or a tenant erased since, from the target or the backup's tenant.
 
         Tombstones do not say all: a memory may have expired for good before its user was erased, and neither an entity,
         nor a run, nor the name of a session has one.
         """
-        user = user_of(row["scope"]) if "scope" in row else row["user_id"]
-        if not user:
-            return False
         if tenant not in self.erasures:
-            here = find_erasures_of_users(self.target.tx, self.plan.tenant(tenant))
-            before = self.users_erased_before
+            target = self.plan.tenant(tenant)
+            here, before = find_erasures(self.target.tx, target), self.scopes_erased_before
+            if target != tenant:
+                here.pop(GLOBAL_SCOPE, None)  # of which this is no part
             self.erasures[tenant] = {**before, **{one: max(at, before.get(one, at)) for one, at in here.items()}}
-        erased_at = self.erasures[tenant].get(user)
-        moment = row[_TIMES[table]]
-        return erased_at is not None and (moment is None or datetime.fromisoformat(moment) <= erased_at)
+        erasures = self.erasures[tenant]
+        if not erasures:
+            return False
+        scopes = [GLOBAL_SCOPE] if of_tenant else _owners(row)
+        moment = datetime.fromisoformat(row[_TIMES[table]]) if row.get(_TIMES.get(table, "")) else self.header.made_at
+        return any(moment <= at for scope in scopes if (at := erasures.get(scope)) is not None)
 
     def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> None:
         """Supersede the facts whose slots others have."""
@@ -418,6 +427,17 @@ def _find_erased(store: SqlStore, reader: BackupReader, tenant: str) -> frozense
             fates = store.inspect(tenant, find_fates, tenant, [row["id"] for row in rows])
             erased.update(id_ for id_, fate in fates.items() if fate == "erased")
     return frozenset(erased)
+
+
+def _owners(row: Row) -> Iterator[str]:
+    """Yield the scopes whose erasure takes a row with it: of all of the tenant, of its user, of its agent."""
+    yield GLOBAL_SCOPE
+    scope = row.get("scope", GLOBAL_SCOPE)
+    user = user_of(scope) or row.get("user_id")
+    if user:
+        yield user_scope(user, GLOBAL_SCOPE)
+    audience = audience_of(scope)
+    yield row.get("agent", GLOBAL_SCOPE) if audience == GLOBAL_SCOPE else audience
 
 
 def _kind(table: str) -> str:

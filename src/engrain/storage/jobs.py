@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.runs.jobs import EVERY_TENANT, Job, JobName, JobStatus, begin, fail, retry
 from engrain.domain.runs.retries import ONCE
+from engrain.storage.transaction import repeatable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +93,12 @@ def find_last_firing(tx: Transaction, name: JobName) -> str | None:
 def prune_jobs(tx: Transaction, before: datetime, *, limit: int) -> int:
     """Remove at most `limit` jobs that ended before; returns their number. The last firing of every name stays."""
     return len(tx.rows("prune_jobs", before=tx.dialect.time(before), limit=limit))
+
+
+@repeatable
+def remove_jobs(tx: Transaction, tenant_id: str) -> None:
+    """Remove the jobs of a tenant, whatever their status: the tenant was erased."""
+    tx.run("remove_jobs", tenant_id=tenant_id)
 
 
 def _find_due(tx: Transaction, now: datetime) -> list[Job]:

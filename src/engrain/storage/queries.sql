@@ -31,14 +31,6 @@ SELECT user_id FROM runs WHERE tenant_id = :tenant_id AND id = :id AND agent = :
 -- List the keys that are bound to a user
 SELECT id FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id ORDER BY id;
 
--- erase_runs_of_user --
--- Erase the runs of learning from what a user said
-DELETE FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id;
-
--- erase_keys_of_user --
--- Erase the keys that are bound to a user
-DELETE FROM access_keys WHERE tenant_id = :tenant_id AND user_id = :user_id;
-
 -- knows_user --
 -- Check whether there is, or was, anything of a user but memories
 SELECT 1 FROM entities WHERE tenant_id = :tenant_id AND user_id = :user_id AND user_id <> ''
@@ -50,14 +42,38 @@ UNION ALL SELECT 1 FROM runs WHERE tenant_id = :tenant_id AND user_id = :user_id
 UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND user_id = :user_id
 LIMIT 1;
 
+-- knows_agent --
+-- Check whether there is, or was, anything of an agent but memories of its own
+SELECT 1 FROM memory_events WHERE tenant_id = :tenant_id AND :agent IN (scope, actor)
+UNION ALL SELECT 1 FROM access_keys WHERE tenant_id = :tenant_id AND agent = :agent
+UNION ALL SELECT 1 FROM log_sessions WHERE tenant_id = :tenant_id AND scope = :agent
+UNION ALL SELECT 1 FROM items WHERE tenant_id = :tenant_id AND scope = :agent
+UNION ALL SELECT 1 FROM runs WHERE tenant_id = :tenant_id AND agent = :agent
+UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND scope = :agent
+LIMIT 1;
+
+-- knows_tenant --
+-- Check whether there is, or was, anything of a tenant
+SELECT 1 FROM memory_events WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM episodes WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM facts WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM rules WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM entities WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM access_keys WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM log_sessions WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM items WHERE tenant_id = :tenant_id
+UNION ALL SELECT 1 FROM pools WHERE tenant_id = :tenant_id
+LIMIT 1;
+
 -- whose_episode --
 -- Find the agent and the user of an episode of a tenant
 SELECT agent, user_id FROM episodes WHERE tenant_id = :tenant_id AND id = :id;
 
--- erasures_of_users --
--- List the erasures of a tenant's users (events of that type), oldest first
-SELECT user_id, created_at FROM memory_events
-WHERE tenant_id = :tenant_id AND event_type = :event_type AND event_type <> 'episode_created' ORDER BY created_at;
+-- erasures --
+-- List the erasures of a tenant, its users and its agents by their scopes, oldest first
+SELECT scope, created_at FROM memory_events INDEXED BY memory_events_type
+WHERE tenant_id = :tenant_id AND event_type IN ('user_erased', 'agent_erased', 'tenant_erased')
+    AND event_type <> 'episode_created' ORDER BY created_at;
 
 -- erase_payloads_of_user --
 -- Erase the payloads of the events of a user's memories
@@ -189,12 +205,12 @@ DELETE FROM memory_events WHERE tenant_id = :tenant_id AND id IN :ids;
 SELECT count(*) FROM memory_events WHERE tenant_id = :tenant_id;
 
 -- was_erased --
--- Tell whether a memory was erased, or the user of a scope
+-- Tell whether a memory was erased, or all that is in one of some scopes
 SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :memory_id
 UNION ALL
 SELECT 1 FROM memory_events AS erasing
-WHERE erasing.tenant_id = :tenant_id AND erasing.event_type = 'user_erased' AND erasing.user_id = :user_id
-    AND erasing.user_id <> ''
+WHERE erasing.tenant_id = :tenant_id AND erasing.event_type IN ('user_erased', 'agent_erased')
+    AND erasing.event_type <> 'episode_created' AND erasing.scope IN :scopes
 LIMIT 1;
 
 -- memory_of_event --
@@ -922,6 +938,10 @@ RETURNING 1;
 -- Find the last firing of a schedule, as the key of its job
 SELECT dedupe_key FROM jobs
 WHERE tenant_id = :tenant_id AND name = :name AND dedupe_key IS NOT NULL ORDER BY dedupe_key DESC LIMIT 1;
+
+-- remove_jobs --
+-- Remove the jobs of a tenant
+DELETE FROM jobs WHERE tenant_id = :tenant_id;
 
 -- prune_jobs --
 -- Remove jobs that ended long ago, but for the last firing of each schedule

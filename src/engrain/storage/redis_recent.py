@@ -31,6 +31,7 @@ _LOG = logging.getLogger(__name__)
 # Of one session Redis holds so many turns; of more sessions than that which it missed, none is trusted for a while.
 MOST_TURNS = 1_000
 _MOST_MISSED = 100_000
+_DROPPED_AT_ONCE = 1_000
 _SHORTEST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 30.0
 _TIMES = frozenset(("event_time", "created_at", "expires_at", "last_referenced_at", "next_consolidation_retry_at"))
@@ -111,11 +112,12 @@ class RedisRecent:
         first = turns[0] if turns else 0
         return found if turns == list(range(first, first - len(turns), -1)) else None
 
-    def drop(self, tenant_id: str, scope: str, session: str) -> None:
-        """Drop a session: something of it was forgotten."""
-        key = self._key(tenant_id, scope, session)
-        self._miss([key])
-        self._ask(lambda _: None)
+    def drop(self, sessions: Iterable[tuple[str, str, str]]) -> None:
+        """Drop sessions, by tenant, scope and name: something of them was forgotten."""
+        keys = [self._key(*session) for session in sessions]
+        for start in range(0, len(keys), _DROPPED_AT_ONCE):
+            self._miss(keys[start:][:_DROPPED_AT_ONCE])
+            self._ask(lambda _: None)
 
     def answers(self) -> bool:
         """Tell whether the server answers now; not asked within a pause."""

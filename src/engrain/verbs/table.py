@@ -302,6 +302,14 @@ VERBS: tuple[Verb, ...] = (
         command="erase-user {name}",
         tool=False,
     ),
+    _memory(
+        "erase_tenant",
+        effect="removes",
+        needs="admin",
+        route="POST /tenants/erase",
+        command="tenants erase {name}",
+        tool=False,
+    ),
     _memory("seal_events", effect="learns", needs="admin", route="POST /events/seal", command="seal-events"),
     _memory("verify_events", needs="admin", route="GET /events/verify", command="verify-events"),
     _memory(

@@ -428,6 +428,7 @@ StepProgress = Annotated[
 Tenant = Annotated[str, Word("Name of the tenant; all tenants if left out.", origin="caller")]
 BoundAgent = Annotated[str, Word("Name of the only agent in question; any if left out.", origin="key")]
 KeyGrant = Annotated["keys.Grant", Word("Rights of the key that asks; all if left out.", origin="key")]
+NamedTenant = Annotated[str, Word("Name of the tenant: the caller's own.", metavar="NAME", example="acme")]
 NamedUser = Annotated[str, Word("Name of the end user.", metavar="NAME", example="ana")]
 CallerUser = Annotated[str, Word("Name of the end user; the setting if left out.", origin="caller")]
 CallerAgent = Annotated[str, Word("Name of the agent; the setting if left out.", origin="caller")]

@@ -16,6 +16,7 @@ from engrain.domain.records import Caller, Degraded, Episode
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from engrain.domain.maintenance.backups import Extent
     from engrain.domain.requests import Act
 
 _LOG = logging.getLogger(__name__)
@@ -115,18 +116,16 @@ class Outbox:
                 self._characters -= len(message.episode.content)
         return [message.episode.id for message in going]
 
-    def holds_user(self, tenant_id: str, user: str) -> bool:
-        """True if a message of a user waits."""
+    def holds_extent(self, extent: Extent) -> bool:
+        """True if a message of an extent waits."""
         with self._changing:
-            return any(
-                message.episode.tenant_id == tenant_id and message.episode.user_id == user for message in self._waiting
-            )
+            return any(extent.holds(message.episode.tenant_id, message.episode.scope) for message in self._waiting)
 
-    def remove_user(self, tenant_id: str, user: str) -> None:
-        """Remove the waiting messages of a user, once none is being stored: they are erased."""
+    def remove_extent(self, extent: Extent) -> None:
+        """Remove the waiting messages of an extent, once none is being stored: they are erased."""
         with self._draining, self._changing:
             for message in [*self._waiting]:
-                if (message.episode.tenant_id, message.episode.user_id) == (tenant_id, user):
+                if extent.holds(message.episode.tenant_id, message.episode.scope):
                     self._waiting.remove(message)
                     self._characters -= len(message.episode.content)
 

@@ -15,6 +15,7 @@ from engrain.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from engrain.domain.maintenance.backups import Extent
     from engrain.domain.memories.routing import WorkingStats
     from engrain.domain.records import Caller, Episode
 
@@ -203,15 +204,15 @@ class WorkingMemory:
                 if (owner.tenant_id, owner.own_scope) == (caller.tenant_id, caller.own_scope):
                     session.messages = [message for message in session.messages if message.id not in ids]
 
-    def holds_user(self, tenant_id: str, user: str) -> bool:
-        """True if a user has a session."""
+    def holds_extent(self, extent: Extent) -> bool:
+        """True if an extent has a session."""
         with self._lock:
             callers = [session.caller for session in self._sessions.list_all()]
-        return any(caller.tenant_id == tenant_id and caller.user == user for caller in callers)
+        return any(extent.holds(caller.tenant_id, caller.own_scope) for caller in callers)
 
-    def discard_user(self, tenant_id: str, user: str) -> None:
-        """Drop every session of a user, whichever agent acts for them: they were erased."""
-        self._drop(lambda caller: (caller.tenant_id, caller.user) == (tenant_id, user))
+    def discard_extent(self, extent: Extent) -> None:
+        """Drop every session of an extent: it was erased."""
+        self._drop(lambda caller: extent.holds(caller.tenant_id, caller.own_scope))
 
     def clear(self, caller: Caller) -> None:
         """Drop a caller's session with its messages."""

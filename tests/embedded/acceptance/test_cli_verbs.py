@@ -470,6 +470,37 @@ def test_erase_user_asks_a_person(cli, asked, answer, left):
     assert [fact["content"] for fact in cli("facts", "--user", "ana", "--json").json["items"]] == left
 
 
+@pytest.mark.parametrize("agent", [[], ["--agent", "assistant"]], ids=["tenant", "agent"])
+@pytest.mark.parametrize(("answer", "left"), [(b"y\n", []), (b"n\n", ["Lisbon"])])
+def test_tenants_erase_asks_a_person(cli, asked, answer, left, agent):
+    cli("remember", "Lisbon", *ANA, "--agent", "assistant")
+    cli("remember", "Porto", *ANA, "--agent", "other")
+    ran = asked(answer, "tenants", "erase", "default", *agent)
+    whose = "agent assistant of tenant default" if agent else "tenant default"
+    shown, _, asked_for = ran.stderr.partition(f"erase all that is there of {whose} for good? [y/N] ")
+    assert ("facts: 1 row" if agent else "facts: 2 rows") in shown
+    assert ("nothing was erased" in asked_for) is bool(left)
+    assert ran.returncode == bool(left)
+    assert [fact["content"] for fact in cli("facts", "--agent", "assistant", "--json").json["items"]] == left
+    others = cli("facts", "--agent", "other", "--json").json["items"]
+    assert bool(others) is bool(agent or left)
+
+
+def test_tenants_erase_needs_a_yes_and_the_right_name(cli):
+    cli("remember", "Lisbon", *ANA)
+    for command, code, said in (
+        (["default"], 2, "say --yes"),
+        (["defualt", "--yes"], 1, "there is no tenant 'defualt'"),
+        (["default", "--tenant", "acme", "--yes"], 1, "erases itself alone"),
+    ):
+        refused = cli("tenants", "erase", *command)
+        assert (refused.code, said in refused.err) == (code, True), refused.err
+    planned = cli("tenants", "erase", "default", "--dry-run", "--json").json
+    assert (planned["rows"], planned["dry_run"]) == ({"facts": 1}, True)
+    assert cli("tenants", "erase", "default", "--yes", "--json").json["sha256"] == planned["sha256"]
+    assert cli("facts", "--json").json["items"] == []
+
+
 def test_other_peoples_words_cannot_command_the_terminal(cli):
     evil = "kettle \x1b]0;owned\x07 red"
     fact = cli("remember", evil, "--subject", evil, "--predicate", "is", "--json").json["id"]

@@ -62,6 +62,26 @@ def test_nothing_of_what_was_erased_stays_in_the_bytes_of_the_file(memory, path)
     assert found(path, secrets) == []
 
 
+def test_nothing_of_a_tenant_that_was_erased_stays_in_the_bytes_of_the_file(memory, path):
+    """Not its words, nor the names of its users, agents, sessions and speakers, nor what was written to others."""
+    secrets = [f"zq{number}x{random.Random(number).getrandbits(64):016x}" for number in range(40)]
+    names = ["zquserzq", "zqagentzq", "zqsessionzq", "zqspeakerzq", "zqentityzq", "zqkeyzq", "zqitemzq", "zqlogzq"]
+    for tenant in ("acme", "default"):
+        agent = memory.agent("zqagentzq" if tenant == "acme" else "aide", tenant=tenant, user="zquserzq", session="s")
+        store_secrets(agent, secrets if tenant == "acme" else ["kept"])
+    agent = memory.agent("zqagentzq", tenant="acme", user="zquserzq", session="zqsessionzq")
+    agent.observe("The door code is 4711", speaker="zqspeakerzq")
+    agent.entities.create("zqentityzq", "place")
+    agent.store("zqitemzq").put("main", {"of": secrets[0]}, index="of")
+    agent.log.append([{"content": "zqlogzq"}])
+    memory.keys.create(role="writer", tenant="acme", name="zqkeyzq")
+    memory.erase_user("zquserzq")
+    assert set(found(path, [*secrets, *names])) == {*secrets, *names}
+    memory.erase_tenant("acme")
+    assert found(path, [*secrets, *names]) == ["zquserzq"]  # in what the other tenant keeps of an erasure
+    assert "kept" in found(path, ["kept"]) or memory.agent("aide").list().items == ()
+
+
 def test_a_log_that_another_process_reads_is_cleared_by_the_next_write_that_finds_it_free(memory, path):
     agent = memory.agent("aide")
     erased = agent.observe("the door code is zqsecret4711", role="user")

@@ -52,8 +52,9 @@ OF_THE_WHOLE_FILE = {
     *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
     *("prune_jobs", "agents"),  # of three months; a tenant's scopes and pools
     *("agent_counts", "user_counts"),  # a tenant's memories
-    *("scopes_of_user", "runs_of_user", "erase_runs_of_user"),  # a tenant's scopes and runs, when a user is erased
+    *("scopes_of_user", "runs_of_user"),  # a tenant's scopes and runs, when a user is erased
     *("scopes_of_pool", "knows_user"),  # when a pool is deleted, or a user is asked for of whom there is no memory
+    *("knows_agent", "knows_tenant", "remove_jobs"),  # when an agent of whom there is no memory, or a tenant, is erased
 }
 OF_WHOLE_TENANTS = {"tenants", "backlogs", "clean", "extract"}  # by covering indexes, or in order
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.

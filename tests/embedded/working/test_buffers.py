@@ -7,22 +7,24 @@ import pytest
 
 from engrain import config
 from engrain.agent.wiring.buffers import Buffers
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Caller
 from tests.support.sample_records import episode
 
 PATIENCE_S = 60
+ANA = Extent(tenant_id="default", user="ana")
 
 
 @pytest.mark.parametrize(
     ("ask", "answer"),
     [
         (lambda buffers: buffers.is_empty, True),
-        (lambda buffers: buffers.holds_user("default", "ana"), False),
-        (lambda buffers: buffers.erase_user("default", "ana"), None),
+        (lambda buffers: buffers.holds_extent(ANA), False),
+        (lambda buffers: buffers.erase_extent(ANA), None),
         (lambda buffers: buffers.erase(Caller(agent="aide", user="ana"), ["any"]), []),
         (lambda buffers: buffers.store_working(None), None),
     ],
-    ids=["is empty", "holds user", "erase user", "erase", "store working"],
+    ids=["is empty", "holds extent", "erase extent", "erase", "store working"],
 )
 def test_whoever_asks_for_what_is_left_waits_for_what_is_being_stored(ask, answer):
     entered, release, stored = threading.Event(), threading.Event(), []

@@ -5,6 +5,7 @@ from itertools import count
 
 import pytest
 
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Caller
 from engrain.working import sessions
 from engrain.working.sessions import WorkingMemory, select_oldest
@@ -49,10 +50,11 @@ def test_the_oldest_go_until_at_most_half_is_left_and_the_newest_stays(tokens, g
     assert select_oldest(messages, 100) == messages[:going]
 
 
+NOBODY = Extent(tenant_id="default", user="nobody")
 CALLS = {
     "discard": lambda memory, other: memory.discard(other, ["nothing"]),
-    "discard_user": lambda memory, _: memory.discard_user("default", "nobody"),
-    "holds_user": lambda memory, _: memory.holds_user("default", "nobody"),
+    "discard_extent": lambda memory, _: memory.discard_extent(NOBODY),
+    "holds_extent": lambda memory, _: memory.holds_extent(NOBODY),
     "clear": lambda memory, other: memory.clear(other),
     "copy": lambda memory, other: memory.copy(other),
     "change": lambda memory, other: said(memory, "hello", other),
@@ -87,9 +89,10 @@ def test_what_waits_to_be_stored_is_discarded_and_found_like_what_is_at_hand(gon
         return [message.content for session in memory.take_evicted() for message in session.messages]
 
     memory, _ = filled()
-    assert memory.holds_user(ana.tenant_id, "ana")
-    memory.discard_user(ana.tenant_id, "ana")
-    assert not memory.holds_user(ana.tenant_id, "ana")
+    theirs = Extent(tenant_id=ana.tenant_id, user="ana")
+    assert memory.holds_extent(theirs)
+    memory.discard_extent(theirs)
+    assert not memory.holds_extent(theirs)
     assert left(memory) == []
     memory, id_ = filled()
     memory.discard(ana, [id_])

@@ -76,9 +76,13 @@ def test_each_user_has_sorted_sets_of_its_own(tmp_path):
             left = {line.decode() for key in client.keys(f"u{tmp_path.name}:*") for line in client.zrange(key, 0, -1)}
             assert not [line for line in left if '"of bob"' in line]
             assert [line for line in left if '"of aide"' in line]
-            client.delete(*keys)
-        for user, agent in agents.items():
-            assert contents(agent.hooks.recent(9)) == ([] if user in ("ana", "bob") else [f"of {user}"])
+            memory.agent("other", session="monday").hooks.message("of another agent")
+            memory.erase_tenant("default", agent="aide")
+            assert [key.decode().split(":")[3] for key in client.keys(f"u{tmp_path.name}:*")] == ["other"]
+            memory.erase_tenant("default")
+            assert client.keys(f"u{tmp_path.name}:*") == []
+        for agent in agents.values():
+            assert contents(agent.hooks.recent(9)) == []
 
 
 @pytest.mark.req("G02")

@@ -35,6 +35,7 @@ BESIDES = {
     **dict.fromkeys(("import_file", "memory.backup", "memory.restore", "memory.export"), "are about files"),
     "memory.export_events": "is about a file",
     **dict.fromkeys(("memory.users", "memory.export_user", "memory.erase_user"), "are about users, and nobody is one"),
+    "memory.erase_tenant": "ends the scenario",
     "memory.reflect": "needs a language model",
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),
     **dict.fromkeys(("notes.invalidate", "notes.clear_cache", "notes.cache_stats"), "are about one process"),

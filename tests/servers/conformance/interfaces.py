@@ -28,6 +28,7 @@ BESIDES = {
     "memory.export_events": "is about a file",
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about one process"),
     **dict.fromkeys(("memory.users", "memory.export_user", "memory.erase_user"), "are about users, and nobody is one"),
+    "memory.erase_tenant": "ends the scenario",
     "memory.reflect": "needs a language model",
     "memory.keys": "is about who may come by other ways",
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about this process"),

@@ -334,6 +334,37 @@ def test_a_move_whose_server_dies_is_completed_by_the_next(store, servers, urls,
         assert holders(servers, urls) == [target]
 
 
+def test_a_tenant_is_erased_where_it_is_and_where_a_move_has_left_a_copy(store, servers, urls):
+    fill(store)
+    fill(store, "other")
+    source = store.directory.locate(TENANT)
+    target = next(name for name in NAMES if name != source)
+    others = [rows(servers, urls, name, "other") for name in NAMES]
+
+    def stop(_step, _rows):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        move_tenant(store.store, TENANT, target, stop)
+    assert sorted(holders(servers, urls)) == sorted([source, target])
+    with Memory.open(settings=settings_of(urls)) as memory:
+        memory.jobs.run("decay", tenant=TENANT)
+        with pytest.raises(errors.NotFound, match="there is no tenant 'anna'"):
+            memory.erase_tenant("anna")
+        assert not store.directory.has("anna")
+        assert memory.erase_tenant(TENANT).rows == {"episodes": 2, "facts": 2}
+        assert memory.jobs.list(tenant=TENANT) == []
+        assert memory.erase_tenant(TENANT).rows == {}
+    assert holders(servers, urls) == [source]
+    assert set(rows(servers, urls, source)) == {"tombstones", "memory_events"}
+    assert [rows(servers, urls, name, "other") for name in NAMES] == others
+    move_tenant(store.store, TENANT, target)
+    assert set(rows(servers, urls, target)) == {"tombstones", "memory_events"}
+    store.put(caller(), [said("Anew.")])
+    assert texts(store) == ["Anew."]
+    assert store.health().problems == ()
+
+
 def test_a_server_with_vectors_of_another_embedder_takes_no_tenant(store, urls):
     fill(store)
     source = store.directory.locate(TENANT)

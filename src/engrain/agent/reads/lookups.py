@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from engrain.agent.wiring.parts import Parts
+    from engrain.agent.wiring.view import View
+    from engrain.domain.maintenance.backups import Extent
     from engrain.storage.unit_of_work import Snapshot
     from engrain.verbs.words import Identified
 
@@ -43,16 +45,16 @@ def get_memory(snapshot: Snapshot, id_: str) -> MemoryRecord:
     return memory
 
 
-def check_user(parts: Parts, tenant_id: str, user: str) -> None:
-    """Check that a tenant has, or had, anything of an end user, stored or in this process.
+def check_extent(parts: Parts, extent: Extent) -> None:
+    """Check that there is, or was, anything of a user, an agent or a tenant, stored or in this process.
 
     Raises:
-        NotFound: it never had; the message has the nearest name.
+        NotFound: there never was; the message has the nearest name.
     """
     from engrain.storage.reports import tenants
 
-    if not parts.buffers.holds_user(tenant_id, user):
-        parts.store.inspect(tenant_id, tenants.check_user, tenant_id, user, parts.clock())
+    if not parts.buffers.holds_extent(extent):
+        parts.store.inspect(extent.tenant_id, tenants.check_extent, extent, parts.clock())
 
 
 def get_active_fact(snapshot: Snapshot, id_: str) -> Fact:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from engrain.config.tree import Redis, Settings
+    from engrain.domain.maintenance.backups import Extent
     from engrain.domain.requests import Act
     from engrain.storage.batch_writer import BatchWriter
     from engrain.storage.redis_recent import RedisRecent
@@ -86,25 +87,28 @@ class Buffers:
             self.working.discard(caller, ids)
         return self.outbox.remove(caller, ids)
 
-    def holds_user(self, tenant_id: str, user: str) -> bool:
-        """True if a user has working memory or waiting messages; what is batched is stored first."""
+    def holds_extent(self, extent: Extent) -> bool:
+        """True if there is working memory of an extent, or a message that waits; what is batched is stored first."""
         self.flush_batches()
         with self._storing:
-            return self.working.holds_user(tenant_id, user) or self.outbox.holds_user(tenant_id, user)
+            return self.working.holds_extent(extent) or self.outbox.holds_extent(extent)
 
-    def erase_user(self, tenant_id: str, user: str) -> None:
-        """Drop the working memory and the waiting messages of a user; what is batched is stored first."""
+    def erase_extent(self, extent: Extent) -> None:
+        """Drop the working memory and the waiting messages of an extent; what is batched is stored first."""
         self.flush_batches()
         with self._storing:
-            self.working.discard_user(tenant_id, user)
-        self.outbox.remove_user(tenant_id, user)
+            self.working.discard_extent(extent)
+        self.outbox.remove_extent(extent)
 
     def drop_recent(self, memories: Sequence[MemoryRecord]) -> None:
         """Drop the sessions of memories that were forgotten or erased."""
-        if self.recent is not None:
-            episodes = [memory for memory in memories if isinstance(memory, Episode)]
-            for session in {(turn.tenant_id, turn.scope, turn.session) for turn in episodes if turn.session}:
-                self.recent.drop(*session)
+        episodes = [memory for memory in memories if isinstance(memory, Episode)]
+        self.drop_sessions({(turn.tenant_id, turn.scope, turn.session) for turn in episodes if turn.session})
+
+    def drop_sessions(self, sessions: Collection[tuple[str, str, str]]) -> None:
+        """Drop sessions, by tenant, scope and name, from Redis."""
+        if self.recent is not None and sessions:
+            self.recent.drop(sessions)
 
     @property
     def is_empty(self) -> bool:

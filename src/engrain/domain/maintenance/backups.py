@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from engrain.domain.access.scopes import audience_of, user_of
 from engrain.domain.records import Record
 
 Row: TypeAlias = Mapping[str, Any]  # by column: texts, numbers, lists and objects alone
@@ -28,6 +29,14 @@ class Extent(Record):
     def is_part(self) -> bool:
         """True where it covers less than whole tenants."""
         return self.agent is not None or self.user is not None
+
+    def holds(self, tenant_id: str, scope: str) -> bool:
+        """Tell whether it covers what an agent keeps in a scope of its own."""
+        return (
+            self.tenant_id in (None, tenant_id)
+            and self.agent in (None, audience_of(scope))
+            and self.user in (None, user_of(scope) or "")
+        )
 
     def __str__(self) -> str:
         if self.user:

@@ -131,6 +131,20 @@ def _agree_to_erase_user(invocation: Invocation, memory: Memory, arguments: Argu
     return arguments
 
 
+def _agree_to_erase_tenant(invocation: Invocation, memory: Memory, arguments: Arguments) -> Arguments:
+    """The arguments of tenants erase, likewise."""
+    is_agreed, name = arguments.pop("yes", False), arguments["name"]
+    if is_agreed or "dry_run" in arguments:
+        return arguments
+    whose = f"tenant {name}" if invocation.agent is None else f"agent {invocation.agent} of tenant {name}"
+    if sys.stdin.isatty():
+        planned = memory.erase_tenant(name, agent=invocation.agent, tenant=invocation.tenant, dry_run=True)
+        for table, rows in planned.rows.items():
+            invocation.note(f"{table}: {output.counted(rows, 'row')}")
+    _ask("tenants erase", f"erase all that is there of {whose} for good?", otherwise="nothing was erased")
+    return arguments
+
+
 def _agree_to_replace(_: Invocation, __: Memory, arguments: Arguments) -> Arguments:
     """The arguments of restore; it asks where memories are removed first."""
     is_agreed = arguments.pop("yes", False)
@@ -210,6 +224,7 @@ _ADAPTATIONS: Mapping[str, Adaptation] = {
     ),
     "verify_events": Adaptation(fails=lambda verified: not verified.is_whole),
     "erase_user": Adaptation(adds=(_YES,), agree=_agree_to_erase_user),
+    "erase_tenant": Adaptation(adds=(_YES,), agree=_agree_to_erase_tenant),
     "restore": Adaptation(adds=(_YES,), agree=_agree_to_replace),
     "export": Adaptation(counts="writing memories"),
     "import_file": Adaptation(adds=(_NO_EMBED,), run=importing.run),

@@ -21,6 +21,7 @@ from engrain.interfaces.cli.invocation import (
     pass_plain_values,
 )
 from engrain.verbs import docstrings
+from engrain.verbs.rows import Owner
 from engrain.verbs.table import VERBS
 
 # Commands that are no verb: the module and the function of each.
@@ -42,7 +43,7 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "worker": ("engrain.interfaces.cli.administration.worker", "worker"),
 }
 _FOR_EVERY_USER = frozenset({"reembed", "copy", "tenants list", "tenants move", "migrate", "worker"})
-_GROUPS = {"tenants": "Tenants of a memory that is on several servers."}
+_GROUPS = {"tenants": "Tenants of a memory: erase one, or move it between servers."}
 # After \b the lines stay as they are.
 _HELP = """Long-term memory for AI agents: remembers what happened and what is true, finds it again, and says why.
 
@@ -165,7 +166,7 @@ def parser() -> TyperGroup:
                 root,
                 verb.command_name.split(),
                 LazyCommand(verb.command_name.split()[-1], summary=summary, make=make),
-                functools.partial(docstrings.first_line_of_group, verb.owner, verb.command_name.split()[0]),
+                functools.partial(_group_summary, verb.owner, verb.command_name.split()[0]),
             )
     for name, function in FUNCTIONS.items():
         summary = functools.partial(docstrings.first_line_of_function, *function)
@@ -185,6 +186,10 @@ def _add(root: TyperGroup, path: Sequence[str], command: LazyCommand, summary: C
         root.add_command(group)
     assert isinstance(group, Group)
     group.add_command(command)
+
+
+def _group_summary(owner: Owner, group: str) -> str:
+    return _GROUPS.get(group) or docstrings.first_line_of_group(owner, group)
 
 
 def _verb_command(name: str) -> TyperCommand:

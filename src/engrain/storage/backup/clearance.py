@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.storage import selection
 from engrain.storage.backup.tables import (
     MEMORIES,
@@ -35,6 +36,10 @@ _OF_TENANT = (
 _OF_USER = _OF_TENANT[:5]
 _EXACT = ("log_entries", "log_sessions", "items")  # what is kept beside memories
 
+_IS_EMPTY = (
+    "NOT EXISTS (SELECT 1 FROM memory_index AS placed WHERE placed.tenant_id = kept.tenant_id "
+    "AND placed.namespace = kept.namespace AND placed.state < 3)"
+)
 _WITHOUT_ITEM = (
     "NOT EXISTS (SELECT 1 FROM items AS item WHERE item.tenant_id = kept.tenant_id AND item.id = kept.item_id)"
 )
@@ -42,6 +47,7 @@ _WITHOUT_ITEM = (
 
 def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchIndex], at: datetime) -> int:
     """Remove the memories of an extent with all that hangs off them, and return how many."""
+    lock_memories(tx, extent)
     _clear_references(tx, extent)
     kinds: tuple[Kind, ...] = ("fact", "rule", "episode")
     count = sum(_clear_memories(tx, extent, kind, index=index, at=at) for kind in kinds)
@@ -60,13 +66,29 @@ def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchI
     return count
 
 
-def _clear_references(tx: Transaction, extent: Extent) -> None:
-    """Clear what names or links a memory that goes, once nobody links or mentions one any more."""
+def clear_records(tx: Transaction, extent: Extent) -> None:
+    """Remove what whole tenants have besides memories and what hangs off them; of its tombstones the scopes.
+
+    A namespace that somebody writes to at this moment stays.
+    """
+    for table in ("runs", "access_keys", "memory_events"):
+        _delete_rows(tx, extent, table)
+    named = extent_bindings(extent)
+    _execute(tx, f"UPDATE tombstones AS kept SET scope = '{GLOBAL_SCOPE}' WHERE {tenant_condition(extent)}", named)  # noqa: S608  # names of the schema
+    _delete_rows(tx, extent, "namespaces", _IS_EMPTY)
+
+
+def lock_memories(tx: Transaction, extent: Extent) -> None:
+    """Wait until nobody links or mentions a memory of an extent any more, and let nobody until the end."""
     if tx.dialect.lock_whole:
         for name in MEMORIES:
             condition = extent_condition(extent, name)
             going = f"SELECT 1 FROM {name} AS kept WHERE {condition} ORDER BY id {tx.dialect.lock_whole}"  # noqa: S608  # names of the schema
             tx.ask(f"SELECT count(*) FROM ({going}) AS going", extent_bindings(extent))  # noqa: S608  # likewise
+
+
+def _clear_references(tx: Transaction, extent: Extent) -> None:
+    """Clear what names or links a memory that goes."""
     for name, table in TABLES.items():
         if table.is_dependent and name not in _EXACT:
             ends = " OR ".join(reference_conditions(extent, name))

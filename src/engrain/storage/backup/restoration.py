@@ -262,10 +262,12 @@ def find_fates(tx: Transaction, tenant_id: str, ids: Collection[str]) -> dict[st
     return {id_: "erased" if is_erased else "there" for id_, is_erased in found}
 
 
-def find_erasures_of_users(tx: Transaction, tenant_id: str) -> dict[str, datetime]:
-    """Find the users of a tenant that were erased, with the time of the last erasure."""
-    rows = tx.rows("erasures_of_users", tenant_id=tenant_id, event_type="user_erased")
-    return {user: tx.dialect.moment(at) for user, at in rows if user}
+def find_erasures(tx: Transaction, tenant_id: str) -> dict[str, datetime]:
+    """Find the scopes of users and agents of a tenant that were erased, with the time of the last erasure.
+
+    The scope `global` is all of the tenant.
+    """
+    return {scope: tx.dialect.moment(at) for scope, at in tx.rows("erasures", tenant_id=tenant_id)}
 
 
 def row_key(fact: Row) -> FactKey:

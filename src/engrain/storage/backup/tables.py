@@ -102,9 +102,14 @@ def _match(row: str, column: str, value: str) -> str:
     return f"{row}.scope IN ({value}, {of_user}{audience})"
 
 
+def in_own_scopes_of_agent() -> str:
+    """Build the condition for the scopes that an agent alone sees, of whichever users."""
+    return _match("kept", "scope", AGENT)
+
+
 def in_scopes_of_agent() -> str:
     """Build the condition for the scopes of an agent, and those that all agents see, of whichever users."""
-    return f"({_match('kept', 'scope', AGENT)} OR {_match('kept', 'scope', GLOBAL)})"
+    return f"({in_own_scopes_of_agent()} OR {_match('kept', 'scope', GLOBAL)})"
 
 
 def _own(row: str) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.access.scopes import user_of
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of, user_scope
 from engrain.domain.maintenance.seals import (
     EVENTS_OF_A_SEAL,
     GENESIS,
@@ -118,9 +118,12 @@ def compare_events(
 
 
 def _was_erased(snapshot: Snapshot, event: Event) -> bool:
-    """Tell whether the memory of an event was erased, or its user."""
-    bound = {"tenant_id": snapshot.tenant_id, "memory_id": event.memory_id or "", "user_id": user_of(event.scope) or ""}
-    return snapshot.one("was_erased", **bound) is not None
+    """Tell whether the memory of an event was erased, or its user or agent."""
+    user = user_of(event.scope)
+    scopes = {audience_of(event.scope), *([] if user is None else [user_scope(user, GLOBAL_SCOPE)])}
+    listed = snapshot.dialect.listed(sorted(scopes - {GLOBAL_SCOPE}))
+    named = {"tenant_id": snapshot.tenant_id, "memory_id": event.memory_id or "", "scopes": listed}
+    return snapshot.one("was_erased", **named) is not None
 
 
 def _list_unsealed(snapshot: Snapshot, last: Seal | None, *, late: bool) -> Iterator[Event]:

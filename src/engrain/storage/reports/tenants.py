@@ -9,9 +9,10 @@ from engrain.domain.maintenance.stats import AgentCounts, UserCounts
 from engrain.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from engrain.domain.maintenance.backups import Extent
     from engrain.storage.transaction import Transaction
 
 _Counts = TypeVar("_Counts", AgentCounts, UserCounts)
@@ -54,18 +55,29 @@ def load_user_counts(tx: Transaction, tenant_id: str, now: datetime) -> list[Use
     ]
 
 
-def check_user(tx: Transaction, tenant_id: str, user: str, now: datetime) -> None:
-    """Check that a tenant has, or had, anything of an end user: what is misspelt would look like a request fulfilled.
+def check_extent(tx: Transaction, extent: Extent, now: datetime) -> None:
+    """Check that there is, or was, anything of a user, an agent or a tenant: a misspelt name would look like success.
 
     Raises:
-        NotFound: it never had; the message has the nearest name.
+        NotFound: there never was; the message has the nearest name.
     """
-    named = {"tenant_id": tenant_id, "user_id": user}
-    if tx.rows("scopes_of_user", **named) or tx.one("knows_user", **named) is not None:
-        return
-    near = nearest_name(user, [counts.user_id for counts in load_user_counts(tx, tenant_id, now)])
-    hint = "users lists those it knows" if near is None else f"did you mean {near!r}?"
-    raise NotFound(f"tenant {tenant_id} knows no user {user!r:.80}; {hint}")
+    tenant_id = str(extent.tenant_id)
+    if extent.user is not None:
+        named = {"tenant_id": tenant_id, "user_id": extent.user}
+        if not tx.rows("scopes_of_user", **named) and tx.one("knows_user", **named) is None:
+            known = [counts.user_id for counts in load_user_counts(tx, tenant_id, now)]
+            raise _unknown(f"tenant {tenant_id} knows no user", extent.user, known, "users lists those it knows")
+    elif extent.agent is not None:
+        known = list_agents(tx, tenant_id)
+        if extent.agent not in known and tx.one("knows_agent", tenant_id=tenant_id, agent=extent.agent) is None:
+            raise _unknown(f"tenant {tenant_id} knows no agent", extent.agent, known, "agents lists those it knows")
+    elif tx.one("knows_tenant", tenant_id=tenant_id) is None:
+        raise _unknown("there is no tenant", tenant_id, (), "agents lists every tenant that has memories")
+
+
+def _unknown(what: str, name: str, known: Sequence[str], hint: str) -> NotFound:
+    near = nearest_name(name, known)
+    return NotFound(f"{what} {name!r:.80}; {hint if near is None else f'did you mean {near!r}?'}")
 
 
 def load_page(

@@ -42,6 +42,7 @@ _AT_HOME = frozenset(
         jobs.list_jobs,
         jobs.find_last_firing,
         jobs.prune_jobs,
+        jobs.remove_jobs,
         embedding_versions.find_active,
         embedding_versions.load_versions,
     }
