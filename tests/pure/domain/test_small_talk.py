@@ -50,6 +50,9 @@ from engrain.domain.text.small_talk import is_about_speaker, is_exclamation, is_
         "sleep well!",
         "see you all on Monday",
         "Nothing new here, just saying hi",
+        "Right, I'm off to bed. Night night.",
+        "Good morning, it's still dark out.",
+        "off to work now, bye",
     ],
 )
 def test_greetings_thanks_and_nods_are_small_talk(text):
@@ -81,6 +84,9 @@ def test_greetings_thanks_and_nods_are_small_talk(text):
         "I'm good at chess",
         "Wie geht es Klara?",
         "wait for the plumber",
+        "I'm going to work on the parser",
+        "It's dark in the hall",
+        "It's late, the bus is at 9",
     ],
 )
 def test_what_asks_or_says_something_is_none(text):

@@ -60,9 +60,9 @@ _NODS = """
     esta; todo bien; igualmente; que tengas un buen dia; buen dia; ca va; ca va bien; comment ca va; toi aussi; vous
     aussi; come stai; come sta; tutto bene; anche a te; tudo bem; bom fim de semana; voce tambem; hur mar du; как дела;
     хорошо; ладно; понятно; да; нет; 好的; 好; 嗯; 了解; はい; いいえ; わかりました; 네; gotta run;
-    gotta go; got to go; got to run; have to go; i have to go; i need to go; i must go; gtg; g2g; off to bed; off to
-    work; going to bed; talk soon; catch you later; what a day; what a week; what a morning; what an evening; what a
-    night; phew; ugh; argh; yay; hooray; omg; oof; yikes; yum; yummy; ouch; lmao; rofl; so tired; so funny; too funny;
+    gotta go; got to go; got to run; have to go; i have to go; i need to go; i must go; gtg; g2g; talk soon;
+    catch you later; what a day; what a week; what a morning; what an evening; what a night; phew; ugh; argh; yay;
+    hooray; omg; oof; yikes; yum; yummy; ouch; lmao; rofl; so tired; so funny; too funny;
     very funny; you are funny; you re funny; that was fun; that was great; that is funny; that s funny;
     can t wait; cant wait; me too; me neither; oh dear; dear me; oh no; oh my; oh my god; my god; goodness; my goodness;
     goodness me; gosh; oh boy; good grief; bless you; bless him; bless her; fingers crossed; take it easy; speak soon;
@@ -82,7 +82,7 @@ _ASKING = frozenset(
     "would should have has tell show find remember remind forget list add set put call".split()
 )
 _EXCLAIMING = (["what", "a"], ["what", "an"])
-# Wishes and thanks of more wordings than a list holds, in folded words: each stands for "bye".
+# Wishes, thanks, weather and farewells of more wordings than a list holds, in folded words: each stands for "bye".
 _WISHES = lazy_pattern(
     r"""\b(?:
     (?:have|enjoy)\ (?:an?|the|your|some)\ (?:\w+\ ){0,2}?(?:day|morning|afternoon|evening|night|weekend|week|one|time
@@ -92,6 +92,10 @@ _WISHES = lazy_pattern(
     (?:later|soon|then|around|tomorrow|tonight|next\ week|on\ \w+day)
     |you\ (?:ve\ been|have\ been|are|re|were)\ (?:an?\ |so\ |very\ |really\ |such\ ){0,2}
     (?:great\ |big\ |huge\ |real\ )?(?:help|helpful|kind|star|lifesaver|angel|gem|legend)
+    |(?:(?:i\ (?:m|am|have\ to|should)|im|time\ to)\ )?(?:off|go|going|heading)\ (?:to\ )?(?:bed|sleep|work|home)
+    |night\ night|nighty\ night
+    |(?:it\ s|it\ is|its)\ (?:(?:so|still|very|really|getting|already|quite|pretty)\ )*
+    (?:late|early|dark\ out(?:side)?|(?:raining|snowing|pouring|windy|sunny|foggy)(?:\ (?:out|outside|here))?)
     |(?:nothing|not\ much)\ (?:new|special)(?:\ (?:here|today))?|just\ (?:saying|wanted\ to\ say)\ (?:hi|hello|thanks)
     )\b""",
     re.VERBOSE,
