@@ -96,7 +96,7 @@ def vector(search: ChannelInput) -> RankedDocs | Degraded:
     if not vector.any():
         metrics.count("searches_without_vectors")
         return NOT_READ
-    also = join_docs(search.lists.values()) if search.completes else None
+    also = join_docs(search.lists.values()) if search.completes else NONE.docs
     try:
         return search.snapshot.search_vectors(search.request, vector, search.depth, also=also)
     except EngineUnavailable as error:  # another process has re-embedded them meanwhile

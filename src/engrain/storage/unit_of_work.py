@@ -71,7 +71,7 @@ class Database(Protocol):
         vector: NDArray[np.float32],
         limit: int,
         *,
-        also: NDArray[np.int64] | None = None,
+        also: NDArray[np.int64],
     ) -> RankedDocs:
         """Find memories by cosine to the unit-norm `vector`: the `limit` best, and those of `also` that have a vector.
 
@@ -84,7 +84,7 @@ class Database(Protocol):
     def lock(self, work: UnitOfWork, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
         """Lock the sessions of episodes, then the slots of facts, before anything else; nothing with one writer."""
 
-    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
+    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool) -> None:
         """Lock the sessions and speakers of episodes that go, in the caller's scopes or in all of the tenant's."""
 
     def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:
@@ -152,7 +152,7 @@ class Snapshot(Transaction):
         return self.backend.search_words(self, request, terms, limit)
 
     def search_vectors(
-        self, request: Request, vector: NDArray[np.float32], limit: int, *, also: NDArray[np.int64] | None = None
+        self, request: Request, vector: NDArray[np.float32], limit: int, *, also: NDArray[np.int64]
     ) -> RankedDocs:
         """Find memories by their vectors, as `Database.search_vectors` does; one of a rounded vector can exceed 1."""
         return self.backend.search_vectors(self, request, vector, limit, also=also).at_most(1.0)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput
+from engrain.storage.search.candidates import NONE
 from engrain.storage.write import removal
 from tests.support.sample_records import CALLER, LATER, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, nearest, put, refs
@@ -219,7 +220,7 @@ def test_a_unit_that_searched_what_it_wrote_and_failed_leaves_the_searches_as_th
 
     def forget_and_search(work):
         removal.forget(work, stored[0].id)
-        assert len(work.search_vectors(request(), axis(0), 9)) == 1
+        assert len(work.search_vectors(request(), axis(0), 9, also=NONE.docs)) == 1
         raise InvalidInput("on second thoughts")
 
     with pytest.raises(InvalidInput):

@@ -180,12 +180,11 @@ class PostgresBackend:
         vector: NDArray[np.float32],
         limit: int,
         *,
-        also: NDArray[np.int64] | None = None,
+        also: NDArray[np.int64],
     ) -> RankedDocs:
         where = load_search_space(snapshot, request)
         embedding_versions.check_current(snapshot, self.version, where.version)
         sizes = {"narrow": self._narrow, "scan_all": self._scan_all}
-        also = candidates.NONE.docs if also is None else also
         return vectors.find_nearest(snapshot, request, where, vector, limit=limit, also=also, **sizes)
 
     def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:  # noqa: ARG002  # without the server
@@ -244,7 +243,7 @@ class PostgresBackend:
         if queues:
             work.run("queue_for_slots", tenant_id=tenant_id, queues=queues)
 
-    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
+    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool) -> None:
         """Lock sessions, then speakers: whoever writes down that a speaker speaks has finished, or waits."""
         caller = work.caller
         scopes = list(caller.scopes)

@@ -122,7 +122,6 @@ class SqliteBackend:
         if not terms or limit <= 0:
             return candidates.NONE
         where = load_search_space(snapshot, request)
-
         columns = None if snapshot.known is None else self._words.find(snapshot, where)
 
         def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
@@ -154,15 +153,15 @@ class SqliteBackend:
         vector: NDArray[np.float32],
         limit: int,
         *,
-        also: NDArray[np.int64] | None = None,
+        also: NDArray[np.int64],
     ) -> RankedDocs:
         where = load_search_space(snapshot, request)
         embedding_versions.check_current(snapshot, self.version, where.version)
         if where.dims != len(vector) or not where.spaces:
             return candidates.NONE
-        also = candidates.NONE.docs if also is None else also
         # What a unit of work has written may yet be rolled back: it goes into no cache that outlives it.
-        vectors = VectorCache() if self._has_written(snapshot) else self._vectors
+        has_written = isinstance(snapshot, UnitOfWork) and self._connections.count_changes() != self._changes_before
+        vectors = VectorCache() if has_written else self._vectors
         exact = Cosines(snapshot, where, vector, cache=vectors)
 
         def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
@@ -185,9 +184,6 @@ class SqliteBackend:
         if request.filter.is_narrow or not only_live:
             others = np.array(matching.filter_docs(snapshot, request, others.tolist()), np.int64)
         return candidates.merge(best, exact.of(others))
-
-    def _has_written(self, snapshot: Snapshot) -> bool:
-        return isinstance(snapshot, UnitOfWork) and self._connections.count_changes() != self._changes_before
 
     def number_docs(self, tx: Transaction, kind: Kind, count: int) -> list[int]:  # noqa: ARG002  # one row of numbers
         [(first,)] = tx.rows("next_doc")
@@ -246,7 +242,7 @@ class SqliteBackend:
     def lock(self, work: UnitOfWork, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
         """There is one writer at a time."""
 
-    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
+    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool) -> None:
         """There is one writer at a time."""
 
     def clear_log(self, work: UnitOfWork) -> None:  # noqa: ARG002  # there is one writer at a time
