@@ -22,8 +22,10 @@ from engrain.storage.reports import overviews, stats, surveys, tenants
 from engrain.storage.runs import actions, claims, undo
 from engrain.storage.search import history, matching, namespaces, recency
 from engrain.storage.search.candidates import RankedDocs
+from engrain.storage.transaction import for_every_user
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 from engrain.storage.write import arrivals, changes, cleanup, embedding_versions, removal, sweeps
+from tests.support.aging import age
 from tests.support.traits import read_traits, recall_traits
 
 if TYPE_CHECKING:
@@ -50,6 +52,11 @@ def _put_mentioning(work: UnitOfWork, memories: Any, names: Any, choose: Any) ->
 def _put_related(work: UnitOfWork, fact: Any, related: Any) -> Any:
     arrivals.lock_slot(work, fact)
     return arrivals.put_related(work, fact, related)
+
+
+@for_every_user
+def _erase(work: UnitOfWork, ids: Any) -> list[str]:
+    return [memory.id for memory, _ in removal.erase(work, ids, "none")[0]]
 
 
 def _search_vectors(snapshot: Snapshot, request: Any, vector: Any, limit: int, *, also: Any = ()) -> RankedDocs:
@@ -120,10 +127,10 @@ WRITES: dict[str, Callable[..., Any]] = {
     "touch": changes.touch,
     "count_references": changes.count_references,
     "confirm": changes.confirm,
-    "age": changes.age,
+    "age": age,
     "mark": changes.mark,
     "forget": removal.forget,
-    "erase": removal.erase,
+    "erase": _erase,
     "link": lambda work, link: changes.link(work, link) is link,
     "mention": mentions.mention,
     "put_entity": registry.put_entity,

@@ -43,11 +43,6 @@ class Entry:
     def words(self) -> set[str]:
         return {*self.own, *(self.near or [])}
 
-    def put_back(self) -> None:
-        """A fact in the searches again."""
-        self.gone = False
-        self.near = []
-
     def take_out(self) -> None:
         """Out of the searches; for questions about the past its own words and its vectors stay."""
         self.gone = True

@@ -28,6 +28,7 @@ from engrain.domain.records import (
 from engrain.domain.requests import Act, Direction
 from engrain.domain.text.indexing import own_terms
 from engrain.errors import InvalidInput, NotFound
+from tests.support.aging import with_standing
 from tests.support.reference_entries import Entries, Entry, turn_of
 
 AT_MOST = 1_000
@@ -139,7 +140,7 @@ class ReferenceRecords:
             if isinstance(before, Episode):
                 raise InvalidInput(f"{id_} is an episode; age a fact or a rule")
             if before.is_active(act.at) and decay.standing(before, act.at) != to:
-                entry.memory = decay.with_standing(before, to, act.at)
+                entry.memory = with_standing(before, to, act.at)
                 if to == "expired":
                     entry.take_out()
                 self._events.append(aged_event(act, before, to, self._ids))

@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from engrain.storage.dialects import Dialect
     from engrain.storage.rows import RecordT, Rows
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 _Function = TypeVar("_Function", bound="Callable[..., object]")
 _PARTS_AT_ONCE = 250
-
-
-class Cursor(Protocol):
-    """Result of a statement, as both drivers give it."""
-
-    def __iter__(self) -> Iterator[Any]: ...
-    def fetchone(self) -> Any: ...
-    def fetchall(self) -> list[Any]: ...
 
 
 class Connection(Protocol):

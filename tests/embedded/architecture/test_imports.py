@@ -10,28 +10,10 @@ import pytest
 from engrain import Memory
 
 MOST_COMPILED_CHARACTERS = 2_500
-HEAVY = {
-    "alembic",
-    "apsw",
-    "cachetools",
-    "httpx2",
-    "mcp",
-    "mcp_types",
-    "numpy",
-    "onnxruntime",
-    "openai",
-    "opentelemetry",
-    "platformdirs",
-    "prometheus_client",
-    "pydantic",
-    "pydantic_ai",
-    "pydantic_settings",
-    "rich",
-    "sqlalchemy",
-    "Stemmer",
-    "tokenizers",
-    "typer",
-}
+HEAVY = set(
+    "alembic apsw cachetools httpx2 mcp mcp_types numpy onnxruntime openai opentelemetry platformdirs "
+    "prometheus_client pydantic pydantic_ai pydantic_settings rich sqlalchemy Stemmer tokenizers typer".split()
+)
 
 
 def loaded_by(statement):

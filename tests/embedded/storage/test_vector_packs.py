@@ -19,7 +19,6 @@ DIMS = 16
 EMBEDDER = "test:random"
 # Four packs, and some vectors that are in none.
 MEMORIES = 4 * vector_packs.ROWS + 300
-HALF = vector_packs.ROWS // 2
 
 
 def unit(rows):

@@ -16,7 +16,6 @@ from engrain.errors import InvalidInput
 from tests.support.sample_records import EPISODES, FACTS, MOMENTS, NOON, RULES, episode, fact, hit, hits_of, rule
 
 PLENTY = 1_000_000
-SECTION_OF = {Fact: "facts", Rule: "rules", Episode: "said"}
 UNPRICED = replace(ENGRAIN, length_price=0.0)
 BUTLER, ASSISTANT = RECIPES["butler"], RECIPES["assistant"]
 

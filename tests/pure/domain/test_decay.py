@@ -16,9 +16,9 @@ from engrain.domain.memories.decay import (
     decayed_confidence,
     due_standing,
     standing,
-    with_standing,
 )
 from engrain.errors import InvalidInput
+from tests.support.aging import with_standing
 from tests.support.sample_records import NOON, fact, rule
 
 POLICIES = st.builds(DecayPolicy, curve=st.sampled_from(CURVES), anchor=st.sampled_from(ANCHORS))

@@ -1,14 +1,10 @@
 """What people say: requests to forget, moves and questions about what was believed, on both databases."""
 
-from datetime import timedelta
-
 import pytest
 
 from engrain.service import Memory
 from tests.support.clock import Clock
 from tests.support.sample_search import WordEmbedder
-
-MONTH = timedelta(days=30)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from engrain.domain.memories import decay
 from engrain.domain.memories.decay import AGING_KINDS, ANCHORS, CURVES, DecayPolicy
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
+from tests.support.aging import with_standing
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule
 from tests.support.store_samples import axis, embed_all, keyword, nearest, put
 
@@ -70,7 +71,7 @@ def sweep(store, *, at=NIGHT, policy=POLICY, limit=1_000, dry_run=False, caller=
 def swept(memories, policy=POLICY, at=NIGHT):
     """Memories as a sweep should leave them."""
     dues = [(memory, decay.due_standing(memory, policy, now=at)) for memory in memories]
-    return [memory if to is None else decay.with_standing(memory, to, at) for memory, to in dues]
+    return [memory if to is None else with_standing(memory, to, at) for memory, to in dues]
 
 
 def faded(days, left=1.0, make=fact, **changes):
@@ -114,7 +115,7 @@ def test_each_transition_is_what_age_does_with_the_same_event(store, make, left,
     if to is None:
         assert (found, moved) == (stored, [])
         return
-    assert found == decay.with_standing(stored, to, NIGHT)
+    assert found == with_standing(stored, to, NIGHT)
     assert [(each.event_type, each.memory_id, each.actor) for each in moved] == [
         (f"{make().kind}_{to}", stored.id, "upkeep")
     ]

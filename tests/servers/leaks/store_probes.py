@@ -3,7 +3,6 @@
 A verb that takes a caller and is in none of these tables fails the suite.
 """
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
@@ -25,54 +24,11 @@ from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
 from tests.support.sample_search import WORDS, vector_of
 
-# Of the whole database: nothing of theirs reaches a caller.
-HOUSEKEEPING = frozenset(
-    "flush_index use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
-    "tenants agents agent_counts learners sweep clean backlogs "
-    "health vitals close add_job take_job renew_job end_job retry_job jobs last_firing prune_jobs "
-    "compact".split()
-)
 WRITES = frozenset(
-    {
-        "put",
-        "put_related",
-        "put_mentioning",
-        "introduce",
-        "remove_entities",
-        "change_entity",
-        "merge_entities",
-        "unmerge_entities",
-        "enrich",
-        "supersede",
-        "touch",
-        "count_references",
-        "confirm",
-        "doubt",
-        "age",
-        "mark",
-        "forget",
-        "erase",
-        "link",
-        "mention",
-        "put_entity",
-        "claim",
-        "renew",
-        "carry_out",
-        "give_up",
-        "undo",
-        "create_pool",
-        "join_pool",
-        "leave_pool",
-        "delete_pool",
-        "put_key",
-        "append_log",
-        "pop_log",
-        "delete_log",
-        "write_items",
-        "revoke_key",
-        "use_key",
-        "limit_key",
-    }
+    "put put_related put_mentioning introduce remove_entities change_entity merge_entities unmerge_entities enrich "
+    "supersede touch count_references confirm doubt age mark forget erase link mention put_entity claim renew "
+    "carry_out give_up undo create_pool join_pool leave_pool delete_pool put_key append_log pop_log delete_log "
+    "write_items revoke_key use_key limit_key".split()
 )
 
 LATE = (NOON + timedelta(days=365), "z")  # a place that all there is comes after
@@ -81,14 +37,6 @@ LATE = (NOON + timedelta(days=365), "z")  # a place that all there is comes afte
 def verbs(port: type) -> set[str]:
     """What a port offers."""
     return {name for base in port.__mro__ for name in vars(base) if not name.startswith("_") and base is not object}
-
-
-def takes_caller(port: type, verb: str) -> bool:
-    """Whether a verb is done for somebody."""
-    found = inspect.getattr_static(port, verb)
-    return inspect.isfunction(found) and bool(
-        {"Caller", "Request", "Act"} & {str(each.annotation) for each in inspect.signature(found).parameters.values()}
-    )
 
 
 @dataclass(frozen=True)

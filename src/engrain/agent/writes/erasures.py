@@ -25,7 +25,7 @@ def erase_memories(parts: Parts, caller: Caller, ids: Sequence[str], cascade: Ca
 
     @for_every_user  # what was learned from them, by whomever, loses its source
     def erase(work: UnitOfWork) -> tuple[list[Erasure], list[DerivedMemory]]:
-        gone, left = removal.erase_with_derived(work, ids, cascade)
+        gone, left = removal.erase(work, ids, cascade)
         going[:] = [memory for memory, _ in gone]
         return [erasure for _, erasure in gone], left
 

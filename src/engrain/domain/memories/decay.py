@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engrain.domain.records import Fact, Record, Rule
@@ -77,16 +77,6 @@ def standing(memory: Fact | Rule, now: datetime) -> Standing:
     if not memory.is_active(now):
         return "expired"
     return "fading" if is_fading(memory.metadata) else "active"
-
-
-def with_standing(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rule:
-    """The memory in another standing."""
-    metadata = standing_metadata(memory.metadata, "fact" if isinstance(memory, Fact) else "rule", to)
-    if to != "expired":
-        return replace(memory, metadata=metadata)
-    if isinstance(memory, Fact):
-        return replace(memory, metadata=metadata, validity="expired", invalidated_at=at)
-    return replace(memory, metadata=metadata, invalidated_at=at)
 
 
 def standing_metadata(metadata: Mapping[str, Any], kind: AgingKind, to: Standing) -> dict[str, Any]:

@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from engrain.domain import events
 from engrain.domain.memories import decay
 from engrain.domain.memories.trust import with_trust
-from engrain.domain.records import Episode, Fact, Kind, Link, MemoryRecord, Rule
+from engrain.domain.records import Episode, Kind, Link, MemoryRecord, Rule
 from engrain.domain.rules import maturity
 from engrain.domain.rules.maturity import Application, Outcome, Thresholds
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
-from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
-from engrain.storage.transaction import repeatable
 from engrain.storage.write import updates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from engrain.domain.memories.decay import Standing
     from engrain.storage.unit_of_work import UnitOfWork
 
     # Of an answer to one of its memories: kind and id of that, and when.
@@ -85,38 +82,6 @@ def load_changed(work: UnitOfWork, event_id: str) -> MemoryRecord | None:
     """Load the memory that an event is about; None where there is no such event, or the caller sees no such memory."""
     found = work.one("memory_of_event", tenant_id=work.tenant_id, id=event_id)
     return None if found is None else next(iter(selection.load_memories(work, [found[0]])), None)
-
-
-@repeatable
-def age(work: UnitOfWork, id_: str, to: Standing) -> MemoryRecord | None:
-    """Let a fact or rule fade, recover (`active`) or expire, by `decay.with_standing`; None if there is none.
-
-    A memory that is no longer live, or stands so already, stays as it is, without an event. An expired one is out of
-    the searches when this is committed.
-
-    Raises:
-        InvalidInput: it is an episode.
-    """
-    from engrain.storage.write import sweeps
-
-    seen = updates.lock_one(work, id_)
-    if seen is None:
-        return None
-    doc, memory = seen
-    if isinstance(memory, Episode):
-        raise InvalidInput(f"{id_} is an episode; only facts and rules age")
-    if not memory.is_active(work.act.at) or decay.standing(memory, work.act.at) == to:
-        return memory
-    moved = sweeps.Change(
-        doc=doc,
-        id=memory.id,
-        scope=memory.scope,
-        metadata=as_json(memory.metadata),
-        before=decay.standing(memory, work.act.at),
-        to=to,
-    )
-    sweeps.apply_changes(work, "fact" if isinstance(memory, Fact) else "rule", [moved])
-    return decay.with_standing(memory, to, work.act.at)
 
 
 def mark(

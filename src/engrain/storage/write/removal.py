@@ -12,7 +12,7 @@ from engrain.domain.memories.erasure import Cascade, DerivedMemory, Erasure
 from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Rule
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
-from engrain.storage.transaction import for_every_user, repeatable
+from engrain.storage.transaction import repeatable
 from engrain.storage.write import periods, updates
 
 if TYPE_CHECKING:
@@ -65,21 +65,15 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     return forgotten
 
 
-@for_every_user
-def erase(work: UnitOfWork, ids: Sequence[str]) -> list[str]:
-    """Remove memories for good: rows, vectors, words, links, the payloads of their events; returns the ids removed.
-
-    References to them in `source_episode_id` and `supersedes_id` become None. A tombstone with a digest stays, and the
-    event `memory_erased`; the id is never used again. Locked whole before anything of them goes: whoever links them, or
-    writes down what happened to one, has finished by then, or finds nothing.
-    """
-    return [memory.id for memory, _ in _erase_all(work, lock_going(work, ids), {})]
-
-
-def erase_with_derived(
+def erase(
     work: UnitOfWork, ids: Sequence[str], cascade: Cascade
 ) -> tuple[list[tuple[MemoryRecord, Erasure]], list[DerivedMemory]]:
-    """Remove memories as `erase` does, with what was derived from them; returns what went, and what is left of it.
+    """Remove memories for good, with what was derived from them; returns what went, and what is left of it.
+
+    Rows, vectors, words, links and the payloads of their events go; references to them in `source_episode_id` and
+    `supersedes_id` become None. A tombstone with a digest stays, and the event `memory_erased`; the id is never used
+    again. Locked whole before anything of them goes: whoever links them, or writes down what happened to one, has
+    finished by then, or finds nothing.
 
     Derived from a memory is whatever is linked `derived_from` it, or names it in `source_episode_id`, and so on. Of
     what is left the caller is told what it sees alone; whoever may not change what is everybody's leaves it.
@@ -124,7 +118,7 @@ def find_derived(work: UnitOfWork, roots: Sequence[str], *, everywhere: bool) ->
     return origins
 
 
-def lock_going(work: UnitOfWork, ids: Sequence[str], *, everywhere: bool = False) -> list[tuple[int, MemoryRecord]]:
+def lock_going(work: UnitOfWork, ids: Sequence[str], *, everywhere: bool) -> list[tuple[int, MemoryRecord]]:
     """Lock what goes: what the caller sees of some ids, or whoever's they are."""
     work.backend.lock_removal(work, ids, everywhere=everywhere)
     work.backend.clear_log(work)
