@@ -15,12 +15,15 @@ from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
 from engrain.agent.rules import Rules
 from engrain.agent.working import Working
+from engrain.retrieval.channels import CHANNELS
 from engrain.retrieval.presets import PRESETS
+from engrain.retrieval.ranking import SIGNALS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 # The pages that document what Python offers.
 PAGES = ("library.md", "ranking.md", "turns.md", "learning.md", "stores.md", "engines.md")
 LIBRARY = "\n".join((DOCS / page).read_text(encoding="utf-8") for page in PAGES)
+RANKING = (DOCS / "ranking.md").read_text(encoding="utf-8")
 INTERNAL = {"parts"}  # what the rooms of the package share
 
 
@@ -58,6 +61,16 @@ def test_every_verb_is_shown_with_its_parameters(name, member):
     rows = [line for line in LIBRARY.splitlines() if line.startswith("| `") and f".{name}(" in line]
     parameters = [each for each in inspect.signature(member).parameters if each not in {"self", "cls"}]
     assert any(all(each.rstrip("_") in row for each in parameters) for row in rows), parameters
+
+
+@pytest.mark.parametrize("signal", PRESETS["engrain"].weights)
+def test_every_part_of_a_score_is_explained(signal):
+    assert f"\n| {signal} | " in RANKING
+
+
+@pytest.mark.parametrize("name", [*CHANNELS, *SIGNALS])
+def test_every_channel_and_judge_of_a_ranking_of_ones_own_is_named(name):
+    assert f"`{name}`" in RANKING.partition("### Your own ranking")[2].partition("```")[0]
 
 
 def test_every_preset_is_explained():
