@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, fields
 from engrain.interfaces.cli.commands import SECTIONS, LazyCommand, parser
+from engrain.metrics import COUNTERS, HISTOGRAMS
 from engrain.verbs.signatures import signatures
 
 if TYPE_CHECKING:
@@ -98,6 +99,12 @@ def verbs(owner: str) -> str:
     return "\n".join(["| verb | answer | |", "|---|---|---|", *rows, ""])
 
 
+def metrics(_: str) -> str:
+    """Every counter and histogram of a process, with what it counts or times."""
+    rows = [f"| `{name}` | {text} |" for name, text in sorted({**COUNTERS, **HISTOGRAMS}.items())]
+    return "\n".join(["| number | |", "|---|---|", *rows, ""])
+
+
 def settings(_: str) -> str:
     """Every setting with its variable, its default and what it is for."""
     rows = [
@@ -160,6 +167,7 @@ def _argument(parameter: Parameter) -> str:
 WRITERS: Mapping[str, Callable[[str], str]] = {
     "command": command_options,
     "commands": commands,
+    "metrics": metrics,
     "routes": routes,
     "settings": settings,
     "tools": tools,
