@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engrain import errors
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, fields
 from engrain.interfaces.cli.commands import SECTIONS, LazyCommand, parser
 from engrain.metrics import COUNTERS, HISTOGRAMS
@@ -99,6 +100,21 @@ def verbs(owner: str) -> str:
     return "\n".join(["| verb | answer | |", "|---|---|---|", *rows, ""])
 
 
+def error_classes(_: str) -> str:
+    """Every error below the root with the class it is a kind of, its code and what it says."""
+    rows = [
+        f"| `{kind.__name__}`{_kind_of(kind)} | `{kind.code}` | {inspect.getdoc(kind) or ''}".partition("\n")[0] + " |"
+        for kind in vars(errors).values()
+        if inspect.isclass(kind) and issubclass(kind, errors.EngrainError) and kind is not errors.EngrainError
+    ]
+    return "\n".join(["| error | code | |", "|---|---|---|", *rows, ""])
+
+
+def _kind_of(kind: type) -> str:
+    bases = [base.__name__ for base in kind.__bases__ if base is not errors.EngrainError]
+    return f" (`{'`, `'.join(bases)}`)" if bases else ""
+
+
 def metrics(_: str) -> str:
     """Every counter and histogram of a process, with what it counts or times."""
     rows = [f"| `{name}` | {text} |" for name, text in sorted({**COUNTERS, **HISTOGRAMS}.items())]
@@ -167,6 +183,7 @@ def _argument(parameter: Parameter) -> str:
 WRITERS: Mapping[str, Callable[[str], str]] = {
     "command": command_options,
     "commands": commands,
+    "errors": error_classes,
     "metrics": metrics,
     "routes": routes,
     "settings": settings,
