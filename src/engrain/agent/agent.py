@@ -395,7 +395,7 @@ class Agent(Conversations):
         Raises:
             InvalidInput: an empty input, or an unknown role.
         """
-        from engrain.working import router
+        from engrain.routing import router
 
         return router.route(
             checks.content(content),

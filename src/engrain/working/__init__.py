@@ -1,1 +1,1 @@
-"""Working memory: current conversations in this process, an outbox of unsaved messages, the routing of inputs."""
+"""Working memory: current conversations in this process, and an outbox of unsaved messages."""

@@ -18,7 +18,7 @@ LEVELS = [
     ["verbs"],
     ["engines", "storage"],
     ["retrieval", "entities"],
-    ["learning", "lifecycle", "working", "context", "portability"],
+    ["learning", "lifecycle", "working", "routing", "context", "portability"],
     ["agent"],
     ["service"],
     ["aio", "verbs.signatures"],

@@ -17,7 +17,7 @@ from engrain.domain.memories.predicates import free_text_predicate, is_free_text
 from engrain.domain.records import Caller, Fact, MemoryRecord, Rule
 from engrain.domain.text.names import name_key
 from engrain.domain.text.patterns import lazy_pattern
-from engrain.working.router import route
+from engrain.routing.router import route
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

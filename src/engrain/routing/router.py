@@ -15,8 +15,8 @@ from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import ends_with_question_mark, is_question
 from engrain.domain.text.languages import ENGLISH, stop_words
 from engrain.domain.text.small_talk import is_small_talk
-from engrain.working.phrases import DAYS, PASSING, PHRASES, Phrases
-from engrain.working.tools import names_tool
+from engrain.routing.phrases import DAYS, PASSING, PHRASES, Phrases
+from engrain.routing.tool_names import names_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -289,7 +289,8 @@ class _Sentence(NamedTuple):
         cut = end.search(self.plain, *value)
         whole = self.text[value[0] : value[1]]
         content = (whole if cut is None else self.text[value[0] : cut.start()]).strip(" ,")
-        if not content or (cut and (_MOVES_ON.search(cut[0]) or not _has_term(content))):
+        says_nothing = content.islower() and not terms(content)  # of "my job is to not do anything" is left a "to"
+        if not content or (cut and (_MOVES_ON.search(cut[0]) or says_nothing)):
             return None
         if moves:
             reason = "somebody says who moved, and where to"
@@ -370,11 +371,6 @@ def _is_own_value(predicate: str, value: str) -> bool:
     if predicate in {"live in", "work at"}:
         return _names_somewhere(value) or (value.islower() and " " not in value)
     return predicate != "name" or value[:1].isupper() or value.islower()
-
-
-def _has_term(value: str) -> bool:
-    """True for a value that is more than function words: of "my job is to not do anything" is left a "to"."""
-    return not value.islower() or bool(terms(value))
 
 
 def _tells(predicate: str, value: str) -> bool:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import Memory
-from engrain.working.router import route
+from engrain.routing.router import route
 
 TABLE = [
     ("Where does Ana live?", "recall", {}),
