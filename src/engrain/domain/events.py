@@ -136,12 +136,13 @@ def extent_erased(act: Act, extent: Extent, proof: ErasureProof, ids: Callable[[
     event_type = "user_erased" if extent.user else "agent_erased" if extent.agent else "tenant_erased"
     scope = user_scope(extent.user, extent.agent or GLOBAL_SCOPE)
     payload = {"rows": proof.rows, "sha256": proof.sha256}
-    return _event(act, event_type, ids, scope=scope, memory_id=None, payload=payload)
+    return make_event(act, event_type, ids, scope=scope, memory_id=None, payload=payload)
 
 
 def events_removed(act: Act, before: datetime, ids: Callable[[], str]) -> Event:
     """The events of the tenant before a time were removed by their age; every agent sees this one."""
-    return _event(act, EVENTS_REMOVED, ids, scope=GLOBAL_SCOPE, memory_id=None, payload={"before": format_time(before)})
+    payload = {"before": format_time(before)}
+    return make_event(act, EVENTS_REMOVED, ids, scope=GLOBAL_SCOPE, memory_id=None, payload=payload)
 
 
 def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str], *, origin: str | None = None) -> Event:
@@ -155,7 +156,7 @@ def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str], *, ori
 def log_changed(act: Act, event_type: str, address: LogAddress, ids: Callable[[], str], *, entries: int) -> Event:
     """Entries of a log were appended, popped or deleted: how many, of which session."""
     payload = {**address._asdict(), "entries": entries}
-    return _event(act, event_type, ids, scope=act.caller.own_scope, memory_id=None, payload=payload)
+    return make_event(act, event_type, ids, scope=act.caller.own_scope, memory_id=None, payload=payload)
 
 
 def items_changed(act: Act, event_type: str, items: Collection[WrittenItem], ids: Callable[[], str]) -> Event:
@@ -164,7 +165,7 @@ def items_changed(act: Act, event_type: str, items: Collection[WrittenItem], ids
     if len(items) == 1:
         [item] = items
         named = {"namespace": list(item.namespace), "key": item.key}
-    return _event(
+    return make_event(
         act, event_type, ids, scope=act.caller.own_scope, memory_id=None, payload={**named, "items": len(items)}
     )
 
@@ -174,13 +175,13 @@ def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collecti
     narrow = {memory.scope for memory in ends} - {GLOBAL_SCOPE}
     scope = act.caller.own_scope if len(narrow) > 1 else next(iter(narrow), GLOBAL_SCOPE)
     payload = {"target_id": link.target_id, "relation": link.relation, "weight": link.weight}
-    return _event(act, "link_created", ids, scope=scope, memory_id=link.source_id, payload=payload)
+    return make_event(act, "link_created", ids, scope=scope, memory_id=link.source_id, payload=payload)
 
 
 def entity_created(act: Act, entity: Entity, ids: Callable[[], str]) -> Event:
     """An entity was added to the registry of the tenant, or of a user."""
     payload = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
-    return _event(act, "entity_created", ids, scope=entity.scope, memory_id=entity.id, payload=payload)
+    return make_event(act, "entity_created", ids, scope=entity.scope, memory_id=entity.id, payload=payload)
 
 
 def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], str]) -> Event:
@@ -219,7 +220,7 @@ def registry_event(
     scope: str,
 ) -> Event:
     """An event of an entity, in one scope."""
-    return _event(act, event_type, ids, scope=scope, memory_id=entity_id, payload=payload)
+    return make_event(act, event_type, ids, scope=scope, memory_id=entity_id, payload=payload)
 
 
 def fact_doubted(act: Act, before: Fact, after: Fact, ids: Callable[[], str], *, by: Fact, linked: bool) -> Event:
@@ -232,7 +233,7 @@ def run_changed(act: Act, run: Run, ids: Callable[[], str], *, payload: Mapping[
     """A run changed its status: `run_started`, `run_done`, `run_failed`, `run_abandoned` or `run_undone`."""
     status = "started" if run.status == "running" else run.status
     act = replace(act, run_id=run.id)
-    return _event(
+    return make_event(
         act, f"run_{status}", ids, scope=user_scope(run.user_id or None, run.agent), memory_id=run.id, payload=payload
     )
 
@@ -257,7 +258,7 @@ def consolidation_failed(act: Act, before: Episode, after: Setback, ids: Callabl
 def link_removed(act: Act, creation: Event, ids: Callable[[], str]) -> Event:
     """The link of an earlier `link_created` was removed."""
     payload = creation.payload
-    return _event(act, "link_removed", ids, scope=creation.scope, memory_id=creation.memory_id, payload=payload)
+    return make_event(act, "link_removed", ids, scope=creation.scope, memory_id=creation.memory_id, payload=payload)
 
 
 def fact_restored(act: Act, before: Fact, after: Fact, ids: Callable[[], str]) -> Event:
@@ -281,13 +282,13 @@ def entities_mentioned(act: Act, memory: MemoryRecord, entity_ids: Collection[st
 def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *, members: Collection[str]) -> Event:
     """A pool was created or deleted, or a member joined or left; visible to its members."""
     payload = {"pool": pool, "members": sorted(members)}
-    return _event(act, event_type, ids, scope=pool_scope(pool), memory_id=None, payload=payload)
+    return make_event(act, event_type, ids, scope=pool_scope(pool), memory_id=None, payload=payload)
 
 
 def key_changed(act: Act, event_type: str, key: AccessKey, ids: Callable[[], str]) -> Event:
     """A key was created, rotated or revoked; visible to the agent it acts for. Without its secret and the digest."""
     payload = {"role": key.role, "agent": key.agent, "user_id": key.user_id, "expires_at": format_time(key.expires_at)}
-    return _event(
+    return make_event(
         act,
         event_type,
         ids,
@@ -300,14 +301,14 @@ def key_changed(act: Act, event_type: str, key: AccessKey, ids: Callable[[], str
 def embeddings_switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:
     """Searches now use the vectors of another embedder."""
     payload = {"version": version.version, "name": version.name, "dims": version.dims}
-    return _event(act, "embeddings_switched", ids, scope=GLOBAL_SCOPE, memory_id=None, payload=payload)
+    return make_event(act, "embeddings_switched", ids, scope=GLOBAL_SCOPE, memory_id=None, payload=payload)
 
 
 def memory_event(
     act: Act, event_type: str, memory: MemoryRecord, ids: Callable[[], str], *, payload: Mapping[str, Any]
 ) -> Event:
     """An event of a memory."""
-    return _event(act, event_type, ids, scope=memory.scope, memory_id=memory.id, payload=payload)
+    return make_event(act, event_type, ids, scope=memory.scope, memory_id=memory.id, payload=payload)
 
 
 def digest_memory(memory: MemoryRecord) -> str:
@@ -316,7 +317,7 @@ def digest_memory(memory: MemoryRecord) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _event(
+def make_event(
     act: Act,
     event_type: str,
     ids: Callable[[], str],
@@ -325,6 +326,7 @@ def _event(
     memory_id: str | None,
     payload: Mapping[str, Any],
 ) -> Event:
+    """An event of an act."""
     return Event(
         id=ids(),
         tenant_id=act.caller.tenant_id,

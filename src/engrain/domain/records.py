@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal, get_args, overload
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, Reach, Registered, Scoped
+from engrain.domain.compiled_records import assign_fields, compile_copy, compile_maker
 from engrain.domain.memories.fact_keys import FactKey, fact_key
 from engrain.domain.memories.periods import Dated, Lasting
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.memories.trust import REFLECTION as REFLECTION  # noqa: PLC0414  # named with the records
 from engrain.domain.memories.trust import SUMMARY as SUMMARY  # noqa: PLC0414  # likewise
 from engrain.domain.memories.trust import Trusted
-from engrain.domain.slots import assign_fields, compile_copy, compile_maker
 from engrain.domain.text.names import is_sentence_about
 
 Kind = Literal["episode", "fact", "rule"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from engrain.domain.slots import assign_fields, compile_maker
+from engrain.domain.compiled_records import assign_fields, compile_maker
 
 if TYPE_CHECKING:
     from datetime import datetime

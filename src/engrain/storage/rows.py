@@ -11,8 +11,8 @@ from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from engrain.domain.compiled_records import compile_function
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
-from engrain.domain.slots import compile_function
 from engrain.storage.dialects import EPOCH, MICROSECOND, Dialect
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engrain.domain.compiled_records import assign_fields, compile_maker
 from engrain.domain.records import Degraded, Episode, Record
-from engrain.domain.slots import assign_fields, compile_maker
 from engrain.errors import IntegrityViolated, InvalidInput, MemoryClosed, NotFound
 
 

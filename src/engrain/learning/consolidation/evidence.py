@@ -10,8 +10,8 @@ from engrain.domain.memories.trust import TrustLevel, lowest_trust
 from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.echoes import LEAST_WORDS, EpisodeText, find_spans
 from engrain.learning.consolidation.equivalence import FoldedText, fold, strip_marks
+from engrain.learning.grounding import extend_to_sentences
 from engrain.learning.instructions import is_standing_instruction
-from engrain.learning.support import extend_to_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

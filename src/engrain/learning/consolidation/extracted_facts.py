@@ -11,7 +11,7 @@ from engrain.errors import NotFound
 from engrain.learning.consolidation.equivalence import fold, is_same_statement
 from engrain.learning.consolidation.known_memories import load_holders
 from engrain.learning.consolidation.learned_facts import build_fact, describe, list_conflicting, read_project
-from engrain.learning.support import Words, find_unsupported, is_about
+from engrain.learning.grounding import Words, find_unsupported, is_about
 from engrain.storage.selection import load_visible
 from engrain.storage.write.arrivals import put_unlocked
 from engrain.storage.write.changes import confirm, link

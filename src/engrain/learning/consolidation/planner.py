@@ -39,7 +39,7 @@ from engrain.learning.consolidation.learned_facts import (
     read_statement_time,
 )
 from engrain.learning.consolidation.proposals import ConsolidationResult, Guidance, Proposal, Statement
-from engrain.learning.support import Unsupported, Words, find_unsupported, is_about, share_most_words
+from engrain.learning.grounding import Unsupported, Words, find_unsupported, is_about, share_most_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -12,11 +12,11 @@ from engrain.domain.runs.completions import Prompt, Usage
 from engrain.domain.text.analysis import words
 from engrain.engines.llms.responses import extract_json
 from engrain.errors import EngineUnavailable
+from engrain.learning.grounding import Words, find_unsupported
 from engrain.learning.summaries import prompt_data
 from engrain.learning.summaries.extractive import extract
 from engrain.learning.summaries.passages import Passage, build_passage
 from engrain.learning.summaries.sentences import split
-from engrain.learning.support import Words, find_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from engrain.domain import events
 from engrain.domain.maintenance.backups import Extent, Fate, Row, VectorSpace
 from engrain.domain.memories.fact_keys import PROJECT_MARK, FactKey, fact_key
 from engrain.domain.memories.trust import is_pending
-from engrain.domain.records import Episode, Event
+from engrain.domain.records import Episode
 from engrain.storage import selection
 from engrain.storage.backup import clearance
 from engrain.storage.backup.tables import DEPARTURES, KEYS, MEMORIES, TABLES, VECTORS
@@ -149,16 +150,7 @@ class SqlRestoration:
 
     def record(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
         """Write an audit event."""
-        event = Event(
-            id=self.ids(),
-            tenant_id=act.caller.tenant_id,
-            event_type=event_type,
-            scope=scope,
-            actor=act.caller.agent,
-            request_id=act.caller.request_id,
-            payload=payload,
-            created_at=act.at,
-        )
+        event = events.make_event(act, event_type, self.ids, scope=scope, memory_id=None, payload=payload)
         self.tx.add(self.tx.statements.records.events, "memory_events", event)
 
     def _index(self, tenant_id: str) -> SearchIndex:

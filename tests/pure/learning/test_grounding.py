@@ -2,7 +2,7 @@
 
 import pytest
 
-from engrain.learning.support import Words, find_unsupported
+from engrain.learning.grounding import Words, find_unsupported
 from tests.support.sample_records import NOON
 
 

@@ -4,8 +4,8 @@ from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
 import pytest
 
+from engrain.domain.compiled_records import assign_fields, compile_copy, compile_maker
 from engrain.domain.records import Episode
-from engrain.domain.slots import assign_fields, compile_copy, compile_maker
 from tests.support.sample_records import episode
 
 

@@ -1,4 +1,4 @@
-"""Support: whether the names, numbers, dates and addresses of a text stand in the words that are to prove it. Pure.
+"""Grounding: whether the names, numbers, dates and addresses of a text stand in the words that are to prove it. Pure.
 
 A model that was talked into it puts an account number behind a true quote; one that means well may mix up two people.
 """
