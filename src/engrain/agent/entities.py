@@ -28,7 +28,6 @@ from engrain.storage.search.recency import load_newest
 from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from engrain.domain.pagination import Page
@@ -281,16 +280,9 @@ class Entities(View):
         return Request(caller=self._caller, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
 
 
-def _change(
-    work: UnitOfWork,
-    id_: str,
-    *,
-    canonical_name: str | None,
-    aliases: Sequence[str] | None,
-    metadata: Mapping[str, Any] | None,
-) -> Entity:
+def _change(work: UnitOfWork, id_: str, /, **changes: Any) -> Entity:
     """Change an entity; return it with the mentions that the caller sees."""
-    if registry.change_entity(work, id_, canonical_name=canonical_name, aliases=aliases, metadata=metadata) is None:
+    if registry.change_entity(work, id_, **changes) is None:
         raise _entity_not_found(work, id_)
     [entity] = lookup.load_entities(work, [id_])
     return entity

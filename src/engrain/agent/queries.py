@@ -447,7 +447,7 @@ class Queries(View):
             limit=checks.count(limit, name="limit", high=overview.MOST),
         )
         parts.references.flush()
-        return overview.read_overview(parts.store, self._caller, request, now=parts.clock())
+        return parts.store.read(self._caller, overview.read_overview, request, parts.clock())
 
     def audit(
         self,

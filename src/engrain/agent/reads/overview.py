@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.overview import MOST_WAITING, EntityShare, Overview, days_of
-from engrain.domain.records import Caller, Episode, Fact, Kind, MemoryRecord, Rule
+from engrain.domain.records import Episode, Fact, Kind, MemoryRecord, Rule
 from engrain.domain.requests import Request
 from engrain.storage.entities.lookup import load_entities
 from engrain.storage.reports.overviews import count_activity, find_standouts
@@ -17,7 +17,6 @@ from engrain.storage.runs.claims import list_pending_sessions, list_runs
 from engrain.storage.search.recency import load_newest
 
 if TYPE_CHECKING:
-    from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot
 
 MOST_DAYS = 366
@@ -32,12 +31,8 @@ class OverviewRequest:
     limit: int
 
 
-def read_overview(store: SqlStore, caller: Caller, request: OverviewRequest, *, now: datetime) -> Overview:
+def read_overview(snapshot: Snapshot, request: OverviewRequest, now: datetime) -> Overview:
     """Return the overview of what the caller sees."""
-    return store.read(caller, _read, request, now)
-
-
-def _read(snapshot: Snapshot, request: OverviewRequest, now: datetime) -> Overview:
     caller = snapshot.caller
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     days = [today - timedelta(days=back) for back in reversed(range(request.days))]

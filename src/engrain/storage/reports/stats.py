@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
@@ -54,13 +55,7 @@ def _count_episodes(tx: Transaction, bound: dict[str, Any], now: datetime) -> Ep
 
 def _count_facts(tx: Transaction, bound: dict[str, Any]) -> FactStats:
     counts: dict[str, int] = {row[0]: row[1] for row in tx.rows("fact_stats", **bound)}
-    return FactStats(
-        active=counts.get("active", 0),
-        fading=counts.get("fading", 0),
-        superseded=counts.get("superseded", 0),
-        expired=counts.get("expired", 0),
-        retracted=counts.get("retracted", 0),
-    )
+    return FactStats(**{state.name: counts.get(state.name, 0) for state in fields(FactStats)})
 
 
 def _count_rules(tx: Transaction, bound: dict[str, Any]) -> RuleStats:
@@ -68,10 +63,4 @@ def _count_rules(tx: Transaction, bound: dict[str, Any]) -> RuleStats:
     state = f"CASE WHEN {is_forgotten} THEN 'forgotten' ELSE maturity END AS state"
     rows = tx.ask(f"SELECT {state}, count(*) FROM rules WHERE {SEEN} GROUP BY state", bound)  # noqa: S608  # no input in it
     counts: dict[str, int] = {row[0]: row[1] for row in rows}
-    return RuleStats(
-        candidate=counts.get("candidate", 0),
-        established=counts.get("established", 0),
-        proven=counts.get("proven", 0),
-        anti_pattern=counts.get("anti_pattern", 0),
-        forgotten=counts.get("forgotten", 0),
-    )
+    return RuleStats(**{state.name: counts.get(state.name, 0) for state in fields(RuleStats)})
