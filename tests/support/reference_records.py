@@ -368,13 +368,17 @@ class ReferenceRecords:
         for entry in (*holders, *before):
             edge = Link(source_id=fact.id, target_id=entry.memory.id, relation="supersedes", created_at=act.at)
             self._connect(fact.tenant_id, edge)
+        if fact.valid_from is not None and fact.is_live(act.at):
+            for entry in self._same_slot(fact, validity="superseded"):
+                old = entry.memory
+                self._set_end(act, entry, min(old.valid_to, max(old.happened_at, fact.valid_from)), fact)
         return fact
 
-    def _same_slot(self, fact: Fact) -> list[Entry]:
-        """The active facts in the slot of one, the newest first."""
+    def _same_slot(self, fact: Fact, *, validity: str = "active") -> list[Entry]:
+        """The active facts in the slot of one, or those of another validity, the newest first."""
         entries = [entry for entry in self._entries.values() if isinstance(entry.memory, Fact)]
         slot = self._slot(fact)
-        same = [e for e in entries if e.memory.validity == "active" and self._slot(e.memory) == slot]
+        same = [e for e in entries if e.memory.validity == validity and self._slot(e.memory) == slot]
         return sorted(same, key=lambda entry: (entry.memory.created_at, entry.memory.id), reverse=True)
 
     def _slot(self, fact: Fact) -> tuple[str, ...]:

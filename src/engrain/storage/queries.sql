@@ -265,8 +265,9 @@ UPDATE facts SET validity = 'superseded', invalidated_at = :at, valid_to = :vali
 WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
 
 -- set_fact_end --
--- Set the end of the period of an active fact: others may fill its slot before and after
-UPDATE facts SET valid_to = :valid_to, value_key = id WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
+-- Set the end of the period of a fact that is, or was, believed: others may fill its slot before and after
+UPDATE facts SET valid_to = :valid_to, value_key = id
+WHERE tenant_id = :tenant_id AND id = :id AND validity IN ('active', 'superseded');
 
 -- set_expiry --
 -- Set when time alone takes a memory out of the searches

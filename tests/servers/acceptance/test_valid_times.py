@@ -122,6 +122,22 @@ def test_what_was_true_is_told_of_what_was_believed_then(aide, times):
     assert contents(aide.facts("Ana", as_of="2026-05-20", valid_at="2019-06-01")) == []
 
 
+@pytest.mark.parametrize("is_pending", [False, True])
+def test_what_has_been_true_for_longer_than_was_believed_is_true_alone(aide, times, is_pending):
+    for content, *said_on in (("Lisbon", 2026, 5, 12), ("Porto", 2026, 6, 1)):
+        later(times, *said_on)
+        aide.remember(content, subject="Ana", predicate="lives in")
+    later(times, 2026, 7, 1)
+    heard = {"metadata": {"trust": "tool"}} if is_pending else {}
+    told = aide.remember("Faro", subject="Ana", predicate="lives in", valid_from="2026-05-20", **heard)
+    if is_pending:
+        assert contents(aide.facts("Ana", min_trust="user", valid_at="2026-05-25")) == ["Lisbon"]
+        aide.confirm(told.id)
+    days = ("2026-05-15", "2026-05-25", "2026-06-10", "2026-07-02")
+    assert [contents(aide.facts("Ana", valid_at=day)) for day in days] == [["Lisbon"], ["Faro"], ["Faro"], ["Faro"]]
+    assert contents(aide.facts("Ana", as_of="2026-06-15")) == ["Porto"]
+
+
 def test_what_was_taken_back_was_never_true(aide):
     wrong = aide.remember("Lisbon", subject="Ana", predicate="lives in", valid_from="2020-01-01")
     aide.forget(wrong.id)
@@ -260,9 +276,11 @@ def test_of_any_day_one_fact_was_true_whatever_was_planned_and_said_since(aide, 
         times.append(times[-1] + timedelta(hours=random.randint(1, 40)))
         begins = times[-1] + timedelta(days=random.randint(1, 20))
         ends = begins + timedelta(days=random.randint(1, 20))
-        match random.choice(["now", "now", "until", "plan", "bounded", "forget"]):
+        match random.choice(["now", "now", "since", "until", "plan", "bounded", "forget"]):
             case "now":
                 said(aide, step)
+            case "since":
+                said(aide, step, valid_from=times[-1] - timedelta(days=random.randint(1, 20)))
             case "until":
                 said(aide, step, valid_to=ends)
             case "plan":

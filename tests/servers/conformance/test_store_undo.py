@@ -322,6 +322,19 @@ def test_what_was_said_after_a_plan_of_a_run_goes_on_without_it(store):
     assert store.get(CALLER, [said.id])[0].valid_to is None
 
 
+def test_an_undo_takes_back_what_a_fact_that_began_before_did_to_superseded_ones(store):
+    turns, _, _ = home(store)
+    named = {"subject": "Eva", "predicate": "lives in"}
+    [old] = put(store, [fact("Lisbon", valid_from=NOON - 9 * DAY, **named)])
+    put(store, [fact("Porto", **named)])
+    before = state(store)
+    made = young(valid_from=NOON - 5 * DAY, **named)
+    run_id, _ = run(store, turns, [new(made)])
+    assert store.get(CALLER, [old.id])[0].valid_to == made.valid_from
+    assert store.undo(act(MORNING), run_id).kept == ()
+    assert state(store, {made.id}) == before
+
+
 @pytest.mark.parametrize("own_end", [None, MORNING + 9 * DAY])
 @pytest.mark.parametrize("is_given_up", [True, False])
 def test_what_is_believed_again_has_the_end_that_it_had_itself(store, own_end, is_given_up):

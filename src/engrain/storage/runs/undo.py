@@ -194,7 +194,7 @@ class _Undo:
             self._drop_link(by, memory, "supersedes")
             return
         why = self._why_in_force(by)
-        if why is None and (memory.validity != "active" or format_time(memory.valid_to) != after):
+        if why is None and (memory.validity not in {"active", "superseded"} or format_time(memory.valid_to) != after):
             why = "its period was changed since"
         if why is not None:
             self._keep(memory.id, why)

@@ -36,6 +36,7 @@ def accept(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     value = batches.key_columns(fitted)["value_key"]
     work.run("fill_slot", tenant_id=accepted.tenant_id, id=id_, value=value, older=fitted.supersedes_id)
     periods.end_before(work, fitted, before)
+    periods.end_superseded(work, fitted)
     for _, holder in holders:
         updates.connect_superseded(work, accepted, holder)
     [(doc, stored)] = [(doc, fact) for doc, fact in selection.load_visible(work, [id_]) if isinstance(fact, Fact)]

@@ -279,6 +279,7 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
             for _, old in holders:
                 updates.connect_superseded(work, memory, old)
             periods.end_before(work, memory, before)
+            periods.end_superseded(work, memory)
             return inserted, memory
         case Rule():
             _check_source(work, memory)

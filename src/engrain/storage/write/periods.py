@@ -86,6 +86,21 @@ def fit_among(work: UnitOfWork, doc: int, fact: Fact, others: list[tuple[int, Fa
     end_before(work, fitted, before)
 
 
+def end_superseded(work: UnitOfWork, fact: Fact) -> None:
+    """End the periods of superseded facts where a newer one of their slot begins that is stored later: it knows better.
+
+    The one that it supersedes itself is closed before.
+    """
+    if fact.valid_from is None or fact.is_pending or not fact.is_live(work.act.at):
+        return
+    where, bound = find_slot(work, fact, where="validity = 'superseded' AND valid_to > :begins", is_any_value=True)
+    bound["begins"] = work.dialect.time(fact.valid_from)
+    for doc, old in selection.select(work, "fact", where, bound, order=f"ORDER BY id {work.dialect.lock}"):
+        if isinstance(old, Fact) and old.key.value == fact.key.value and old.valid_to is not None:
+            ends = min(old.valid_to, max(old.happened_at, fact.valid_from))
+            updates.change_end(work, doc, old, ends, by=fact)
+
+
 def end_before(work: UnitOfWork, follower: Fact, before: Iterable[tuple[int, Fact]]) -> None:
     """End the periods of facts where another begins, each with a link from it."""
     for doc, fact in before:

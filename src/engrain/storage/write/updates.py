@@ -98,14 +98,14 @@ def connect_superseded(work: UnitOfWork, new: Fact, old: Fact) -> bool:
 
 
 def set_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None) -> None:
-    """Set the end of the period of an active fact, or none, without an event."""
+    """Set the end of the period of a fact, or none, without an event."""
     bound = None if end is None else work.dialect.time(end)
     work.run("set_fact_end", tenant_id=fact.tenant_id, id=fact.id, valid_to=bound)
     work.run("set_expiry", tenant_id=fact.tenant_id, doc=doc, expires_at=bound)
 
 
 def change_end(work: UnitOfWork, doc: int, fact: Fact, end: datetime | None, *, by: Fact) -> None:
-    """Set the end of the period of an active fact for the sake of another, with its event; nothing if it ends there."""
+    """Set the end of the period of a fact for the sake of another, with its event; nothing if it ends there."""
     if fact.valid_to != end:
         set_end(work, doc, fact, end)
         work.record(events.fact_period_changed(work.act, fact, work.ids, end=end, by=by))
