@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001  # characters that look like others belong to other alphabets
 """Texts that ask nothing of a memory, and texts that do."""
 
 import pytest
@@ -9,6 +10,21 @@ from engrain.domain.text.small_talk import is_about_speaker, is_exclamation, is_
     "text",
     [
         "hello",
+        "vale gracias",
+        "cześć, dzięki",
+        "Teşekkür ederim!",
+        "Ευχαριστώ πολύ!",
+        "хорошо, спасибо",
+        "شكراً جزيلاً",
+        "אוקיי תודה",
+        "ठीक है, धन्यवाद",
+        "โอเค ขอบคุณค่ะ",
+        "好的谢谢",
+        "はい、ありがとうございます！",
+        "네 감사합니다",
+        "안녕 지영",
+        "cảm ơn bạn",
+        "cam on nhieu",
         "Hello!!",
         "ok thanks",
         "Oh good. Thanks!",
@@ -87,6 +103,13 @@ def test_greetings_thanks_and_nods_are_small_talk(text):
         "I'm going to work on the parser",
         "It's dark in the hall",
         "It's late, the bus is at 9",
+        "谢谢王伟来看我",
+        "早上吃什么",
+        "了解しました、明日行きます",
+        "ได้งานใหม่",
+        "네 그래요 부산에 살아요",
+        "لا أحب القهوة",
+        "לא אוהב קפה",
     ],
 )
 def test_what_asks_or_says_something_is_none(text):
