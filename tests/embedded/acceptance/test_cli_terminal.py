@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from engrain.interfaces.cli.output import aligned
+
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -54,3 +56,8 @@ def test_json_on_a_terminal_is_json_alone(terminal):
     assert started.finish() == 0
     assert started.shown.startswith("{")
     assert not SEQUENCE.search(started.shown)
+
+
+def test_columns_stand_beneath_each_other_whatever_the_width_of_a_letter():
+    rows = [("date", "text"), ("李雷", "a"), ("Zoe\u0301 \U0001f389", "b"), ("café", "c")]
+    assert aligned(rows) == ["date    text", "李雷    a", "Zoe\u0301 \U0001f389  b", "café    c"]

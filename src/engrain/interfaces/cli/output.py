@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -93,11 +94,28 @@ def plain(value: Any) -> str:
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns two blanks apart; the last one, the text, is as long as it is."""
-    widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
+    """Columns two blanks apart on a terminal; the last one, the text, is as long as it is."""
+    widths = [max(map(count_cells, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
     return [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
+        "  ".join(
+            [*(cell + " " * (width - count_cells(cell)) for cell, width in zip(row, widths, strict=False)), row[-1]]
+        )
+        for row in rows
     ]
+
+
+def count_cells(text: str) -> int:
+    """Cells of a terminal that a text takes: two for a Chinese character or an emoji, none for a mark or a joiner."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.category(char) in {"Mn", "Me", "Cf"}
+        else 2
+        if unicodedata.east_asian_width(char) in "WF"
+        else 1
+        for char in text
+    )
 
 
 def tabbed(rows: Sequence[tuple[str, ...]]) -> list[str]:
