@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import MARKS, terms
 from engrain.domain.text.bisection import find_largest
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.prompt_safety import flatten
@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ELLIPSIS = "\u2026"
-_SENTENCE_END = lazy_pattern(r"(?<=[.!?\u2026\u3002])[\"')\]*_]*\s+|\n")
-# A word, or a piece of a text that has no spaces.
-_WORD = lazy_pattern(r"\s*\S{1,32}")
+# Full stops of Arabic, Hindi, Armenian and Ethiopic, too; those of Chinese and Japanese are followed by no space.
+_SENTENCE_END = lazy_pattern(
+    r"(?<=[.!?\u2026\u3002\u061f\u06d4\u0964\u0589\u1362])[\"')\]*_]*\s+|(?<=[\u3002\uff01\uff1f])(?![\u300d\u300f\uff09\"')])|\n"
+)
+_UNSPACED_ENDS = ("\u3002", "\uff01", "\uff1f")
+# A word, or a piece of a text that has no spaces: never a part of what is read as one character, such as a letter with
+# its marks, or a family of emoji.
+_WORD = lazy_pattern(
+    rf"\s*\S{{1,32}}(?:[{MARKS}\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]|\u200d\S?|(?<=\u200d)\S){{0,32}}"
+)
 _LEAST_CHARACTERS = 24  # fewer say nothing
 _MOST_CHARACTERS = 100_000  # of a text are read
 
@@ -27,8 +34,9 @@ def clip(text: str, query: str, fits: Callable[[str], bool]) -> str | None:
     Where the text ends before the room does, it begins earlier. None where so little fits that it would say nothing.
     """
     sentences, best = _split(text[:_MOST_CHARACTERS], query)
-    start = sum(len(sentence) + 1 for sentence in sentences[:best])
-    words = _WORD.findall(" ".join(sentences))
+    spaced = [sentence if sentence.endswith(_UNSPACED_ENDS) else f"{sentence} " for sentence in sentences]
+    start = sum(map(len, spaced[:best]))
+    words = _WORD.findall("".join(spaced).rstrip())
     first = next((index for index, end in enumerate(accumulate(map(len, words))) if end > start), 0)
 
     def part(low: int, high: int) -> str:

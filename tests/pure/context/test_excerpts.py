@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001  # characters that look like others belong to other alphabets
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,3 +57,43 @@ def test_the_best_sentence_is_the_one_that_holds_most_of_the_words_the_first_of_
 def test_a_page_of_blanks_is_read_in_one_go(blank):
     """A pattern that tries again from every place would not come back."""
     assert find_best_sentence(f"We met at noon{blank * 45_000}and the ferry leaves", "ferry").endswith("leaves")
+
+
+@pytest.mark.parametrize(
+    "character",
+    [
+        "e\u0301",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\u0e01\u0e34\u0e48",
+        "\U0001f44d\U0001f3fd",
+        "\u0915\u093f",
+    ],
+)
+@pytest.mark.parametrize("size", range(70, 80))
+def test_a_character_of_several_code_points_is_not_cut(character, size):
+    assert set(part(character * 200, size).removesuffix(" \u2026").split(character)) == {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "sentence"),
+    [
+        (
+            "今天天气很好，我们去公园散步。我住在成都。我喜欢猫和狗，也喜欢花。",
+            "我住在哪里",
+            "我住在成都。",
+        ),
+        (
+            "هل تحب القهوة؟ أسكن في بيروت.",
+            "أين أسكن",
+            "أسكن في بيروت.",
+        ),
+        (
+            "आज बारिश है। मैं लखनऊ में रहता हूँ।",
+            "लखनऊ",
+            "मैं लखनऊ में रहता हूँ।",
+        ),
+    ],
+)
+def test_a_sentence_ends_with_the_full_stop_of_its_script(text, query, sentence):
+    assert find_best_sentence(text, query) == sentence
+    assert part(text, 500, query) == text

@@ -24,10 +24,10 @@ _MAX_WORD_LENGTH = 64
 _MOST_STEMS = 50_000
 
 # Combining marks of every living script that has them (Hindi, Arabic, Hebrew, Khmer): Python's \w leaves them out.
-_MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char).startswith("M"))
+MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char).startswith("M"))
 # Letters and digits of any script; marks continue a word. A short ending after an apostrophe ("Ana's", "don't") is
 # matched separately and dropped.
-_WORD = lazy_pattern(rf"([^\W_]+(?:[{_MARKS}]+[^\W_]*)*)(?:['\u2019](?:s|t|d|m|ll|re|ve)\b)?")
+_WORD = lazy_pattern(rf"([^\W_]+(?:[{MARKS}]+[^\W_]*)*)(?:['\u2019](?:s|t|d|m|ll|re|ve)\b)?")
 # The same words of a text in lower-case ASCII, in a third of the time; in a fifth where it has no apostrophe.
 _ASCII_WORD = lazy_pattern(r"([a-z0-9]+)(?:'(?:s|t|d|m|ll|re|ve)\b)?")
 # Each byte of ASCII as a word has it: bytes are translated in a tenth of the time of a text.
