@@ -52,6 +52,8 @@ _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _COUNT = r"(?P<count>\d{1,3}|(?:a )?(?:couple|few)(?: of)?|" + "|".join(_NUMBERS) + ")"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
+_LAPSE = r"(?P<unit>minute|hour|day|week|month|year)s?"
+_YEARS_TO_A_LEAP_DAY: Final = 8  # around 1900 and 2100
 # "may", "march", "fall" and "spring" are also verbs: they count behind one of these, or with a year.
 _IN = r"(?:in|on|of|during|by|since|until|from|last|this|next|early|mid|late|before|after|around)[ -]"
 
@@ -136,10 +138,13 @@ def _read(read: Callable[[re.Match[str], datetime], Span | None], match: re.Matc
 
 def _day(match: re.Match[str], now: datetime) -> Span:
     month, day = _MONTHS[match["month"].lower()], int(match["day"])
-    year = match.groupdict().get("year")
-    start = datetime(int(year) if year else now.year, month, day, tzinfo=UTC)
-    if not year and start > now:
-        start = start.replace(year=now.year - 1)
+    named = match.groupdict().get("year")
+    year = int(named) if named else now.year
+    while not named and (day > monthrange(year, month)[1] or datetime(year, month, day, tzinfo=UTC) > now):
+        year -= 1
+        if year < now.year - _YEARS_TO_A_LEAP_DAY:
+            raise ValueError(match[0])  # "31 June"
+    start = datetime(year, month, day, tzinfo=UTC)
     return Span(start, start + timedelta(days=1))
 
 
@@ -242,9 +247,11 @@ def _months(year: int, month: int, count: int) -> Span:
 
 
 def _away(match: re.Match[str], now: datetime) -> Span:
-    """The day so many units before or after today; months and years by the calendar."""
+    """The day so many units before or after today, months and years by the calendar; for hours a moment."""
     count, unit = _number(match["count"]), match["unit"].lower()
     count = count if match.groupdict().get("ahead") else -count
+    if unit in {"hour", "minute"}:
+        return _now(match, now + timedelta(**{f"{unit}s": count}))
     today = _midnight(now)
     if unit in {"month", "year"}:
         months = today.year * 12 + today.month - 1 + count * (12 if unit == "year" else 1)
@@ -308,7 +315,7 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         (rf"\b(?:past|last) (?:{_COUNT} )?(?P<unit>day|week|month|year)s\b", _past),
         (r"\b(?P<which>this|last) (?P<unit>week|weekend|month|year)\b", _last),
         (rf"\b(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
-        (r"\bthe day before yesterday\b|\byesterday\b|\btoday\b|\btonight\b", _named_day),
+        (r"\b(?:the )?day before yesterday\b|\byesterday\b|\btoday\b|\btonight\b", _named_day),
         (rf"\b(?:in|of|during|since|year) {_YEAR}\b", _year),
     ):
         yield lazy_pattern(pattern, re.IGNORECASE), read
@@ -321,8 +328,9 @@ _POINTS: Final = tuple(
     for pattern, read in (
         (r"(?:right )?now", _now),
         (r"(?:the )?day after tomorrow|tomorrow", _tomorrow),
-        (rf"(?P<ahead>in) {_COUNT} {_UNIT}", _away),
-        (rf"{_COUNT} {_UNIT} (?:ago|back)", _away),
+        (rf"(?P<ahead>in) {_COUNT} {_LAPSE}", _away),
+        (rf"{_COUNT} {_LAPSE} (?P<ahead>from now)", _away),
+        (rf"{_COUNT} {_LAPSE} (?:ago|back)", _away),
         (rf"next (?P<unit>week|month|year|{'|'.join(_WEEKDAYS)})", _next),
         (r"(?P<year>\d{4})-(?P<number>0[1-9]|1[0-2])", _numbered_month),
     )

@@ -1,6 +1,6 @@
 """Times in words as arguments: what stands alone is a span, seen from the clock of the caller."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -33,6 +33,10 @@ def day(text: str) -> datetime:
         ("next wednesday", "2026-03-25", "2026-03-26"),
         ("in two years", "2028-03-18", "2028-03-19"),
         ("in 11 months", "2027-02-18", "2027-02-19"),
+        ("three months from now", "2026-06-18", "2026-06-19"),
+        ("day before yesterday", "2026-03-16", "2026-03-17"),
+        ("29 February", "2024-02-29", "2024-03-01"),
+        ("31 December", "2025-12-31", "2026-01-01"),
     ],
 )
 def test_a_time_in_words_is_a_span(text, start, end):
@@ -41,7 +45,18 @@ def test_a_time_in_words_is_a_span(text, start, end):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "soon", "when Ana moved", "last month and yesterday", "31 June 2025", "2025-13", "in a bit"]
+    "text",
+    [
+        "",
+        "soon",
+        "when Ana moved",
+        "last month and yesterday",
+        "31 June",
+        "31 June 2025",
+        "29 Feb 2025",
+        "2025-13",
+        "in a bit",
+    ],
 )
 def test_a_text_that_says_more_or_less_than_a_time_is_none(text):
     assert parse_span(text, NOW) is None
@@ -49,6 +64,13 @@ def test_a_text_that_says_more_or_less_than_a_time_is_none(text):
 
 def test_now_is_now():
     assert parse_span("now", NOW).start == NOW
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"), [("in 2 hours", 2), ("an hour ago", -1), ("90 minutes ago", -1.5), ("two hours from now", 2)]
+)
+def test_hours_and_minutes_away_are_a_moment(text, hours):
+    assert parse_span(text, NOW).start == parse_span(text, NOW).end == NOW + timedelta(hours=hours)
 
 
 def test_the_last_day_of_a_shorter_month_is_its_last():
