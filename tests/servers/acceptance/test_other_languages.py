@@ -40,6 +40,20 @@ ASKED = {
 }
 
 
+@pytest.mark.parametrize("embedder", ["none", "minilm"])
+@pytest.mark.parametrize(
+    ("said", "asked"), [("我家有一只猫。", "猫"), ("我喜欢喝茶。", "茶？"), ("犬を飼っています。", "犬")]
+)
+def test_a_word_of_one_character_is_found(location, embedder, said, asked):
+    with Memory.open(location, embedder=embedder) as memory:
+        agent = memory.agent("aide")
+        agent.observe(said)
+        agent.observe("今天下雨了，我在家里看电影。")
+        answer = agent.recall(asked)
+    assert answer.hits[0].memory.content == said
+    assert answer.evidence == "strong"
+
+
 def test_a_question_that_the_embedder_cannot_read_is_answered_by_its_words(location):
     with Memory.open(location) as memory:
         agent = memory.agent("aide")

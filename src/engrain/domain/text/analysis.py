@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_INDEXED_BYTES = 1_000_000
 _MAX_WORD_LENGTH = 64
 _MOST_STEMS = 50_000
+_PAIR = 2
 
 # Combining marks of every living script that has them (Hindi, Arabic, Hebrew, Khmer): Python's \w leaves them out.
 MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char).startswith("M"))
@@ -83,7 +84,7 @@ def terms(text: str) -> list[str]:
     """Index terms of a text, in order, with repeats."""
     found = _split_words(text)
     language = detect_language(found)
-    return stems(found) if language == ENGLISH and text.isascii() else _stem_all(found, language)
+    return stems(found) if language == ENGLISH and text.isascii() else _index(found, language)
 
 
 def lookup_terms(text: str) -> list[str]:
@@ -124,9 +125,10 @@ def split_terms(text: str, first: int) -> tuple[list[str], list[str]]:
     """Index terms of the first words of a text, stop words counted, and those of the others."""
     found = _split_words(text)
     language = detect_language(found)
+    index = _stem_all if text.isascii() else _index
     if len(found) <= first:
-        return _stem_all(found, language), []
-    return _stem_all(found[:first], language), _stem_all(found[first:], language)
+        return index(found, language), []
+    return index(found[:first], language), index(found[first:], language)
 
 
 def is_foreign(text: str) -> bool:
@@ -136,6 +138,14 @@ def is_foreign(text: str) -> bool:
     return detect_language(split) != ENGLISH or any(
         language_of_script(word) != ENGLISH or _HANGUL.match(word) for word in others
     )
+
+
+def _index(split: Sequence[str], language: str) -> list[str]:
+    """The terms of words, and each Chinese character of their pairs once: it may be all that is asked for."""
+    characters = dict.fromkeys(
+        char for word in split if len(word) == _PAIR for char in word if "\u4e00" <= char <= "\u9fff"
+    )
+    return [*_stem_all(split, language), *characters]
 
 
 def _stem_all(split: Iterable[str], language: str) -> list[str]:
