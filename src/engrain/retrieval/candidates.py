@@ -86,15 +86,19 @@ class Candidates:
         memories: Mapping[int, MemoryRecord],
         query_terms: Sequence[str],
         same: Mapping[int, Repeats] | None = None,
+        *,
+        explained: Sequence[int] | None = None,
     ) -> list[Hit]:
-        """The hits of some memories, by row, in their order."""
+        """The hits of some memories, by row, in their order; only the `explained` rows, by default all, say why."""
         rows = list(memories)
-        scores = self.scores[rows].tolist()
-        placed = zip(memories.items(), scores, explain_rows(self.shares, rows), strict=True)
-        hits = []
-        for (row, memory), score, shares in placed:
-            own = set(own_terms(memory))
+        explained = rows if explained is None else explained
+        why = {}
+        for row, shares in zip(explained, explain_rows(self.shares, explained), strict=True):
+            own = set(own_terms(memories[row]))
             matched = tuple(filter(own.__contains__, query_terms))
-            why = Explanation(preset=self.preset, contributions=shares, matched_terms=matched)
-            hits.append(Hit(score=score, memory=memory, why=why, repeats=(same or {}).get(row)))
-        return hits
+            why[row] = Explanation(preset=self.preset, contributions=shares, matched_terms=matched)
+        unsaid = Explanation(preset=self.preset, contributions=())
+        return [
+            Hit(score=score, memory=memory, why=why.get(row, unsaid), repeats=(same or {}).get(row))
+            for (row, memory), score in zip(memories.items(), self.scores[rows].tolist(), strict=True)
+        ]

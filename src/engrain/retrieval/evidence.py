@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import EvidenceLevel, Hit
     from engrain.retrieval.presets import Calibration
 
-_MOST_JUDGED = 10
+MOST_JUDGED = 10
 _MOST_READ = 3  # the best ones are looked at for words of one meaning
 _MOST_UNKNOWN_THINGS = 2
 _THING = lazy_pattern(
@@ -81,7 +81,7 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
     conversations, and that of `engrain` also on questions of bench/everyday that nothing answers: a chance in such a
     mixture, not in yours.
     """
-    judged = statements[:_MOST_JUDGED]
+    judged = statements[:MOST_JUDGED]
     if not judged:
         return 0.0, "none"
     said = [question.terms.intersection(hit.why.matched_terms) for hit in judged]

@@ -14,16 +14,7 @@ from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, 
 from engrain.domain.text.analysis import lookup_terms, terms
 from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.small_talk import is_exclamation
-from engrain.retrieval import (
-    channels,
-    evidence,
-    fusion,
-    newest,
-    ranking,
-    repeats,
-    speakers,
-    time_expressions,
-)
+from engrain.retrieval import channels, evidence, fusion, newest, ranking, repeats, speakers, time_expressions
 from engrain.retrieval.candidates import Candidates, add_up
 from engrain.retrieval.embeddings.query_embedding import NO_VECTORS, QueryEmbedding
 from engrain.retrieval.presets import BY_CHANNEL, Preset
@@ -61,7 +52,8 @@ class SearchQuery:
     `deep`: a reranker orders the best hits. `min_confidence` is the preset's where None. `min_similarity` applies to
     the score before its age counts, `category` to facts: one that leaves none is ignored. `neighbours`: the number of
     turns before and after an episode that come with it, one statement for each hit. `explains`: the answer lists what
-    did not become a hit. `decay`: how confidence decays.
+    did not become a hit. `explains_hits` false: only hits that evidence is judged by say why. `decay`: how confidence
+    decays.
     """
 
     text: str
@@ -73,6 +65,7 @@ class SearchQuery:
     category: str | None = None
     neighbours: int = 0
     explains: bool = False
+    explains_hits: bool = True
     decay: DecayPolicy = DecayPolicy()  # noqa: RUF009  # frozen
 
     @property
@@ -396,7 +389,11 @@ def _choose(
     else:
         moments, ids = traits["happened_at"][best].tolist(), traits["id"][best].tolist()
     chosen = candidates.sort_rows(best, query.preset.ties, moments=moments, ids=ids)[: query.limit]
-    hits = tuple(candidates.make_hits({row: memories[row] for row in chosen}, query.terms, repeated))
+    explained = chosen
+    if traits is not None and not query.explains_hits:
+        explained = [row for row in chosen if is_stated[row]][: evidence.MOST_JUDGED]
+    by_row = {row: memories[row] for row in chosen}
+    hits = tuple(candidates.make_hits(by_row, query.terms, repeated, explained=explained))
     if traits is None:
         stated = [hit for hit in hits if repeats.is_statement(hit.memory, query.text)]
     else:

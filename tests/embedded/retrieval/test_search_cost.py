@@ -10,6 +10,7 @@ import pytest
 import engrain
 from engrain import Memory
 from engrain.errors import EngineUnavailable
+from engrain.retrieval.evidence import MOST_JUDGED
 from tests.support.sample_search import WORDS, vector_of
 from tests.support.sqlite_statements import statements
 
@@ -68,6 +69,12 @@ def test_a_recall_takes_few_statements_and_reads_no_content_but_the_winners(agen
         assert len(agent.recall("What about the tram and the river?", limit=10)) == 10
     assert len(ran) <= MOST_STATEMENTS, "\n".join(ran)
     assert sum("content" in statement for statement in ran) == 1
+
+
+def test_a_block_says_why_of_the_hits_alone_that_evidence_is_judged_by(agent):
+    calls = count_calls(lambda: agent.context("What about the tram and the river?", budget_tokens=1_000))
+    assert 0 < calls["own_terms"] <= 2 * MOST_JUDGED  # explained, and read for other words
+    assert calls["build_entry"] > 5 * MOST_JUDGED
 
 
 def test_a_question_that_was_asked_before_takes_its_vector_from_the_cache_and_no_thread(agent):

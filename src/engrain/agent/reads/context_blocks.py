@@ -228,6 +228,7 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
         text=request.query,
         preset=find_preset(parts, recipe.preset),
         limit=recipe.candidates_for(request.budget_tokens),
+        explains_hits=False,
     )
     answer, sources = search_and_read(parts, Request(caller=caller, filter=searched, now=now), question, read=read)
     return sources, answer
