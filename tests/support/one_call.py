@@ -69,6 +69,7 @@ READS: dict[str, Callable[..., Any]] = {
     "is_active_fact": selection.is_active_fact,
     "find_erased": selection.find_erased,
     "load_learned": selection.load_learned,
+    "load_forgotten": history.load_forgotten,
     "namesakes": subjects.find_namesakes,
     "applications": history.load_applications,
     "history": history.load_history,

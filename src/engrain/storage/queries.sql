@@ -204,6 +204,13 @@ DELETE FROM memory_events WHERE tenant_id = :tenant_id AND id IN :ids;
 -- Count the events of a tenant
 SELECT count(*) FROM memory_events WHERE tenant_id = :tenant_id;
 
+-- forgotten_since --
+-- List the facts and rules of some scopes that were forgotten, or retracted, since a time, the newest first
+SELECT memory_id FROM memory_events INDEXED BY memory_events_type
+WHERE tenant_id = :tenant_id AND event_type IN ('fact_retracted', 'rule_forgotten')
+    AND event_type <> 'episode_created' AND created_at >= :said_at AND +scope IN :scopes
+ORDER BY created_at DESC LIMIT :limit;
+
 -- was_erased --
 -- Tell whether a memory was erased, or all that is in one of some scopes
 SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :memory_id

@@ -121,6 +121,10 @@ def find_erased(reader: Reader) -> Asked:
     yield "all ids", sorted(reader.store.find_erased(reader.caller, reader.ids))
 
 
+def load_forgotten(reader: Reader) -> Asked:
+    yield "all", reader.store.load_forgotten(reader.caller, NOON - timedelta(days=9_999), limit=100_000)
+
+
 def load_learned(reader: Reader) -> Asked:
     yield "all ids", reader.store.load_learned(reader.caller, reader.ids)
 
@@ -458,7 +462,7 @@ def item_namespaces(reader: Reader) -> Asked:
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
-        *(is_active_fact, find_erased, load_learned, namesakes),
+        *(is_active_fact, find_erased, load_forgotten, load_learned, namesakes),
         *(get, find_active_fact, history, links, events, applications, entities, stats),
         *(find_entities, entities_named, resembling, facts_about, mentions_of, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, recalled_traits, in_one_snapshot),

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 import engrain.storage
-from engrain.domain.records import Caller
+from engrain.domain.records import KINDS, Caller
 from engrain.storage.postgres.backend import PostgresBackend
 from engrain.storage.reports import seals
 from engrain.storage.sqlite.backend import SqliteBackend
@@ -197,9 +197,11 @@ def test_every_verb_tells_somebody_something(heard, backend):
         for verb, found in answers.items()
         if any(answer for _, answer in found)
     }
-    erased = [step.memory for step in heard.world.steps if isinstance(step, Change) and step.verb == "erase"]
-    if not any(sees(caller, memory) for caller in heard.answers for memory in erased):
-        answered.add("find_erased")  # of which only some worlds have any
+    changes = [step for step in heard.world.steps if isinstance(step, Change)]
+    for verb, name, kinds in (("erase", "find_erased", KINDS), ("forget", "load_forgotten", ("fact", "rule"))):
+        gone = [step.memory for step in changes if step.verb == verb and step.memory.kind in kinds]
+        if not any(sees(caller, memory) for caller in heard.answers for memory in gone):
+            answered.add(name)  # of which only some worlds have any
     assert answered >= {*reads_on(backend)}, f"seed {heard.world.seed}"
 
 

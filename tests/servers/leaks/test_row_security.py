@@ -8,6 +8,7 @@ import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
 
 import psycopg
@@ -388,6 +389,7 @@ def _hostile_values(town, ours):
         "now": READ_AT,
         "before": READ_AT,
         "since": READ_AT,
+        "said_at": datetime(2000, 1, 1, tzinfo=UTC),
         "after_at": READ_AT,
         "after_id": theirs.id,
         "limit": 100_000,

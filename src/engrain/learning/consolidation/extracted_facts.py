@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from engrain.domain.filters import is_hidden
 from engrain.domain.memories.trust import TrustLevel, lowest_trust, with_trust
 from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Record
 from engrain.errors import NotFound
@@ -132,6 +133,8 @@ def _load_sources(work: UnitOfWork, batch: Iterable[ExtractedFact], *, lock: str
     for id_ in ids:
         if id_ not in sources:
             raise NotFound(f"no episode {id_} is visible to agent {work.agent}; nothing was saved")
+        if is_hidden(sources[id_]):
+            raise NotFound(f"episode {id_} was forgotten, and nobody learns from it any more; nothing was saved")
     return sources
 
 

@@ -12,6 +12,7 @@ from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
 from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES
 from engrain.learning.consolidation.proposals import ConsolidationResult, Guidance, Statement
+from engrain.storage.search import history
 from engrain.storage.search.matching import load_matching
 from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import find_active_fact, load_memories
@@ -32,6 +33,7 @@ _MOST_NEAR = 10
 _MOST_ECHOES = 40
 _MOST_TERMS = 100
 _MOST_QUERY = 1_000
+_MOST_FORGOTTEN = 1_000
 
 
 def list_episode_questions(episodes: Iterable[Episode]) -> list[str]:
@@ -107,6 +109,12 @@ def load_holders(snapshot: Snapshot, facts: Iterable[Fact]) -> list[Fact]:
         for fact in slots.values()
     )
     return [holder for holder in holders if holder is not None]
+
+
+def load_forgotten(snapshot: Snapshot, episodes: Iterable[Episode]) -> list[Fact | Rule]:
+    """Load the newest facts and rules that somebody has forgotten since some episodes were stored."""
+    said_at = min(episode.created_at for episode in episodes)
+    return list(_by_id(history.load_forgotten(snapshot, said_at, limit=_MOST_FORGOTTEN)).values())
 
 
 def reload(snapshot: Snapshot, memories: Iterable[Fact | Rule]) -> dict[str, Fact | Rule]:

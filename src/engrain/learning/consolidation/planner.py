@@ -42,7 +42,7 @@ from engrain.learning.consolidation.proposals import ConsolidationResult, Guidan
 from engrain.learning.grounding import Unsupported, Words, find_unsupported, is_about, share_most_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from engrain.learning.consolidation.echoes import EpisodeText
@@ -73,15 +73,20 @@ _REASONS: Mapping[str, str] = {
     "unsupported_number": "its quotes do not say a number that it has",
     "unsupported_date": "its quotes do not say a date that it has, and none follows from them",
     "outdated": "something that was said later holds its place",
+    "forgotten": "somebody forgot it after it was said",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownMemories:
-    """Facts and rules known already: `shown` in the prompt, in its order, and `related`, found for the proposals."""
+    """Facts and rules known already: `shown` in the prompt, in its order, and `related`, found for the proposals.
+
+    What was `forgotten` since the batch was said is not learned from it again.
+    """
 
     shown: tuple[Fact | Rule, ...] = ()
     related: tuple[Fact | Rule, ...] = ()
+    forgotten: tuple[Fact | Rule, ...] = ()
 
     def find_shown(self, name: str | None) -> Fact | Rule | None:
         """Find a memory by its name in the prompt (k1 is the first that was shown), or by its id."""
@@ -204,6 +209,7 @@ class _Draft:
         proof, trust = self._support(self._prove(proposal), statement.content, subject=statement.subject, target=target)
         statement = replace(statement, tags=inherit_project(statement.tags, proof.episodes))
         self._do_once(statement.subject, statement.predicate, statement.content, read_project(statement))
+        self._check_forgotten(proof, lambda fact: isinstance(fact, Fact) and is_same_statement(fact, statement))
         target = self._choose_target(proposal, statement, target, trust)
         if target is not None:
             statement = replace(statement, tags=inherit_project(statement.tags, [target]))
@@ -277,6 +283,7 @@ class _Draft:
         proof, trust = self._support(self._prove(proposal), guidance.content)
         guidance = replace(guidance, tags=inherit_project(guidance.tags, proof.episodes))
         self._do_once("rule", guidance.content, project_of(guidance.tags))
+        self._check_forgotten(proof, lambda rule: are_equivalent(rule.content, guidance.content))
         if len(proof.episodes) < RULE_EPISODES and not is_instruction(proof, context.episodes):
             raise _Refused("too_little_evidence")
         if proof.trust in PENDING_LEVELS:
@@ -305,6 +312,13 @@ class _Draft:
     def _confirm(self, memory: Fact | Rule, proof: Proof) -> None:
         self._do_once("confirmed", memory.id)
         self.actions.append(Action(kind="confirmation", target_id=memory.id, sources=_ids(proof)))
+
+    def _check_forgotten(self, proof: Proof, says_same: Callable[[Fact | Rule], bool]) -> None:
+        """Refuse what somebody has forgotten since all of the proof was said."""
+        said_at = max(episode.created_at for episode in proof.episodes)
+        for memory in self.context.known.forgotten:
+            if memory.invalidated_at is not None and memory.invalidated_at >= said_at and says_same(memory):
+                raise _Refused("forgotten")
 
     def _do_once(self, *words: str) -> None:
         """Note what is done, the first time."""

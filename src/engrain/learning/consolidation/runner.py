@@ -22,6 +22,7 @@ from engrain.learning.consolidation.echoes import list_echo_sources, read_episod
 from engrain.learning.consolidation.known_memories import (
     list_episode_questions,
     list_questions,
+    load_forgotten,
     load_holders,
     load_known,
     load_near,
@@ -321,6 +322,7 @@ class _BatchRun:
         known = KnownMemories(
             shown=tuple(now[memory.id] for memory in before.shown),
             related=(*(now[memory.id] for memory in before.related), *load_holders(work, slot_facts)),
+            forgotten=tuple(load_forgotten(work, [text.episode for text in context.episodes.values()])),
         )
         plan = make_plan(result, replace(context, known=known))
         report = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.faults import describe_fault
+from engrain.domain.filters import is_hidden
 from engrain.domain.memories.lineage import inherit_trust
 from engrain.domain.records import Fact, Link, MemoryRecord, Relation, Rule
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, ActionResult
@@ -97,6 +98,9 @@ def _learn(work: UnitOfWork, action: Action) -> str:
     if target is not None and isinstance(memory, Fact):
         memory = replace(memory, supersedes_id=target[1].id)
     sources = [source for _, source in _load_all(work, action.sources, "source", lock=work.dialect.hold)]
+    forgotten = next((source.id for source in sources if is_hidden(source)), None)
+    if forgotten is not None:
+        raise NotFound(f"source {forgotten} was forgotten meanwhile; nothing of this action was written")
     memory = inherit_trust(memory, sources)
     added = arrivals.put_unlocked(work, [memory])
     if not added:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
+from engrain.domain.filters import is_hidden
 from engrain.domain.records import Event, Fact, Link, Relation
 from engrain.storage import selection
 from engrain.storage.entities.subjects import find_slot
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from engrain.domain.filters import TimePosition
+    from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Direction
     from engrain.domain.rules.maturity import Application
     from engrain.storage.transaction import Transaction
@@ -51,6 +53,13 @@ def load_links_from(snapshot: Snapshot, ids: Collection[str], relations: Collect
     rows = snapshot.rows("links_from", **bound) if ids and relations else []
     visible = _filter_visible(snapshot, [_read_link(snapshot, row) for row in rows])
     return sorted(visible, key=lambda link: (link.source_id, link.target_id, link.relation))
+
+
+def load_forgotten(snapshot: Snapshot, said_at: datetime, *, limit: int) -> list[MemoryRecord]:
+    """Load the facts and rules that the caller sees and that somebody forgot since a time, the newest first."""
+    bound = {**snapshot.bindings(), "said_at": snapshot.dialect.time(said_at), "limit": limit}
+    ids = [id_ for (id_,) in snapshot.rows("forgotten_since", **bound)]
+    return [memory for memory in selection.load_memories(snapshot, ids) if is_hidden(memory)]
 
 
 def _filter_visible(snapshot: Snapshot, links: Collection[Link]) -> list[Link]:
