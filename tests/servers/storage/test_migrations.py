@@ -230,14 +230,16 @@ EARLIER = ["", *migrations.REVISIONS[:-1]]
 
 
 _STEP = 7
+_FAR_STEP = 21
 _LOOK = 8  # one kill in so many is looked after
 
 
 def statements_to_kill(database: str, earlier: str) -> Iterator[int]:
-    """Every statement of the first missing revision, and every seventh of those that other runs begin with."""
+    """Every statement of the first missing revision, few of those that other runs begin with, more at the commit."""
     following = migrations.REVISIONS[EARLIER.index(earlier)]
     alone = 10 + len(migrations.statements(database, following)) if earlier else 1
-    return itertools.chain(range(1, alone), itertools.count(alone, _STEP))
+    last = max(alone, count_statements(database, earlier))
+    return itertools.chain(range(1, alone), range(alone, last, _FAR_STEP), itertools.count(last, _STEP))
 
 
 def count_statements(database: str, earlier: str) -> int:
