@@ -131,12 +131,13 @@ def _judged(pool: Pool, points: Sequence[Weights]) -> NDArray[np.float64]:
     """float64[points, reported]."""
     best = pools.ranked(pool, pools.weight_rows(points, pool.channels), _DEPTH)
     judge = {"recall": measures.recall, "recall_all": measures.recall_all}
-    of_points = []
-    for column in best.T:
+    orders, of_point = np.unique(best, axis=1, return_inverse=True)  # most points order what was found alike
+    of_orders = []
+    for column in orders.T:
         found = [pool.places[row] for row in column]
         named = (measure.split("@") for measure in _REPORTED)
-        of_points.append([judge[name](found, pool.question.gold_turns, int(depth)) for name, depth in named])
-    return np.array(of_points)
+        of_orders.append([judge[name](found, pool.question.gold_turns, int(depth)) for name, depth in named])
+    return np.array(of_orders)[of_point.ravel()]
 
 
 def _chosen(choices: Sequence[Choice], weights: Weights, how: str) -> Iterator[str]:
