@@ -42,7 +42,7 @@ def servers():
 
 @pytest.fixture
 def urls(servers):
-    made = {name: server.new_database() for name, server in servers.items()}
+    made = {name: server.new_database(has_schema=True) for name, server in servers.items()}
     yield made
     for name, url in made.items():
         servers[name].drop_database(url)
@@ -89,16 +89,10 @@ def fill(store, tenant=TENANT):
 def rows(servers, urls, name, tenant=TENANT):
     """All that a server has of a tenant, as text by table; without the record of where it is."""
     database = conninfo_to_dict(urls[name])["dbname"]
-    condition = 'tenant_id = %s AND NOT (to_jsonb(kept) @> \'{"key": "server"}\')'
-    return {
-        table: found
-        for table in TABLES
-        if (
-            found := servers[name].psql(
-                database, f"SELECT kept::text FROM {table} AS kept WHERE {condition} ORDER BY 1", [tenant]
-            )
-        )
-    }
+    condition = 'tenant_id = %(tenant)s AND NOT (to_jsonb(kept) @> \'{"key": "server"}\')'
+    selections = [f"SELECT '{table}', kept::text FROM {table} AS kept WHERE {condition}" for table in TABLES]
+    found = servers[name].psql(database, f"{' UNION ALL '.join(selections)} ORDER BY 1, 2", {"tenant": tenant})
+    return {table: [row for _, row in of_table] for table, of_table in itertools.groupby(found, lambda row: row[0])}
 
 
 def holders(servers, urls, tenant=TENANT):
@@ -522,8 +516,8 @@ def test_the_command_line_lists_and_moves_tenants(store, urls, monkeypatch, caps
     assert "home, b, c" in capsys.readouterr().err
 
 
-def test_the_command_line_migrates_every_server(urls, monkeypatch, capsys):
-    open_store(urls["home"]).close()
+def test_the_command_line_migrates_every_server(urls, servers, monkeypatch, capsys):
+    urls = {"home": urls["home"]} | {name: servers[name].new_database() for name in ("b", "c")}
     monkeypatch.setenv("ENGRAIN_DB", urls["home"])
     monkeypatch.setenv("ENGRAIN_STORAGE__SHARDS", json.dumps({name: urls[name] for name in ("b", "c")}))
     assert main(["migrate", "--check"]) == 1
@@ -532,3 +526,5 @@ def test_the_command_line_migrates_every_server(urls, monkeypatch, capsys):
     assert capsys.readouterr().out.count(f"(new) -> {HEAD}") == 2
     assert main(["migrate", "--check", "--json"]) == 0
     assert [server["behind"] for server in json.loads(capsys.readouterr().out)["servers"]] == [False] * 3
+    for name in ("b", "c"):
+        servers[name].drop_database(urls[name])
