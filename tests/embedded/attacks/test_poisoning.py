@@ -176,7 +176,7 @@ def test_no_page_gives_the_user_a_name(name):
         assert agent.get(home.id).validity == "active"
         assert [known.content for known in agent.facts("user", "lives in")] == ["Lisbon"]
         moscow = agent.remember("Moscow", subject=name, predicate="lives in", scope="assistant")
-        assert (moscow.supersedes_id, agent.get(home.id).validity) == (None, "active")
+        assert (agent.get(moscow.supersedes_id).trust, agent.get(home.id).validity) == ("tool", "active")
 
 
 REFLECTIONS = [

@@ -189,3 +189,23 @@ def test_a_fact_that_lost_a_merge_and_was_forgotten_since_does_not_come_back(aid
     aide.entities.unmerge(one.id)
     assert contents(aide.facts("Ana")) == []
     assert aide.get(lost.id).validity == "retracted"
+
+
+@pytest.mark.parametrize("predicate", ["lives in", "likes"])
+def test_what_the_user_says_does_not_wait_for_a_confirmation_any_more(aide, predicate):
+    said = aide.remember("Lisbon", subject="Ana", predicate=predicate)
+    page = aide.observe("Ana and Porto.", role="tool")
+    heard = [
+        aide.remember(content, subject="Ana", predicate=predicate, source_episode_id=page.id)
+        for content in ("Porto", "Faro")
+    ]
+    told = aide.remember("porto", subject="ana", predicate=predicate)
+    assert contents(aide.facts("Ana", pending=True)) == ["Faro"]
+    assert [aide.get(fact.id).validity for fact in heard] == ["superseded", "active"]
+    assert told.supersedes_id == (said.id if predicate == "lives in" else heard[0].id)
+    assert {link.target_id for link in aide.links(told.id)} == {heard[0].id} | (
+        {said.id} if predicate == "lives in" else set()
+    )
+    assert contents(aide.facts("Ana", min_trust="user")) == (
+        ["porto"] if predicate == "lives in" else ["Lisbon", "porto"]
+    )

@@ -215,11 +215,12 @@ def _choose_holders(fact: Fact, facts: list[tuple[int, Fact]], at: datetime) -> 
 
 def fit_into_slot(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]], list[tuple[int, Fact]]]:
     """Fit a new active fact into its slot: return it with those that it supersedes, and those that it follows."""
-    found, at = periods.find_slot_facts(work, fact, lock=work.dialect.lock), work.act.at
+    found, at = periods.find_rivals(work, fact, lock=work.dialect.lock), work.act.at
     holders = _choose_holders(fact, found, at)
     if holders:
         fact = replace(fact, supersedes_id=holders[0][1].id)
-    fitted, before = periods.fit_period(fact, [row for row in found if row not in holders], at)
+    others = [row for row in found if row not in holders and not row[1].is_pending]
+    fitted, before = periods.fit_period(fact, others, at)
     return fitted, holders, before
 
 

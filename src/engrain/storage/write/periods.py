@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.memories.trust import with_trust
 from engrain.domain.records import Fact, format_time
 from engrain.storage import selection
 from engrain.storage.entities.subjects import find_slot
+from engrain.storage.filters import holds_value
 from engrain.storage.write import updates
 
 if TYPE_CHECKING:
@@ -29,6 +31,21 @@ def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tup
         work, "fact", f"{where} AND {active}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
     )
     return [(doc, old) for doc, old in found if isinstance(old, Fact) and old.key.value == fact.key.value]
+
+
+def find_rivals(work: UnitOfWork, fact: Fact, *, lock: str) -> list[tuple[int, Fact]]:
+    """Load what a new fact may supersede: as `find_slot_facts`, then those that say the same and are pending."""
+    waiting = replace(fact, metadata=with_trust(fact.metadata, "tool")).key.value
+    of_value = f"validity = 'active' AND value_key >= '' AND ({holds_value(fact.key)} OR value_key = :waiting)"
+    where, bound = find_slot(work, fact, where=of_value, is_any_value=True)
+    bound |= {"value": fact.key.value, "waiting": waiting}
+    found = selection.select(
+        work, "fact", f"{where} AND {of_value}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
+    )
+    values = {fact.key.value, waiting}
+    rivals = [(doc, old) for doc, old in found if isinstance(old, Fact) and old.id != fact.id]
+    rivals = [(doc, old) for doc, old in rivals if old.key.value in values]
+    return sorted(rivals, key=lambda row: row[1].is_pending)
 
 
 def fit_period(fact: Fact, others: list[tuple[int, Fact]], at: datetime) -> tuple[Fact, list[tuple[int, Fact]]]:
