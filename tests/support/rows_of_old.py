@@ -1,5 +1,6 @@
 """One row and more in every table, as an older engrain left them, and what a store reads in them."""
 
+from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -186,10 +187,26 @@ OWN = {
 }
 
 
+_made: dict[tuple[str, str], tuple[Any, dict[str, list[str]]]] = {}
+
+
 def make_old(database: Sqlite, revision: str) -> dict[str, list[str]]:
-    """Bring an empty database to a revision, "" for none, and fill it; the columns that were written, by table."""
+    """Bring an empty database to a revision, "" for none, and fill it; the columns that were written, by table.
+
+    It is made once in a process, and copied: every test of an upgrade begins with one.
+    """
     if not revision:
         return {}
+    place = database.name, revision
+    if place in _made:
+        database.restore(_made[place][0])
+    else:
+        written = _make_old(database, revision)
+        _made[place] = database.keep(), written
+    return deepcopy(_made[place][1])
+
+
+def _make_old(database: Sqlite, revision: str) -> dict[str, list[str]]:
     known = REVISIONS[: REVISIONS.index(revision) + 1]
     with database.raw() as db:
         database.upgrade(db, "", {name: script(database.name, name) for name in known})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 import apsw
@@ -111,6 +112,13 @@ class Sqlite:
     def upgrade(self, db: Any, found: str, revisions: dict[str, str]) -> None:
         sqlite_schema.upgrade(db, found, revisions)
 
+    def keep(self) -> Any:
+        """What `restore` makes another database the same by; nobody is connected to this one."""
+        return Path(self.location).read_bytes()
+
+    def restore(self, kept: Any) -> None:
+        Path(self.location).write_bytes(kept)
+
     def engine(self) -> sqlalchemy.Engine:
         """What a host application works with."""
         return sqlalchemy.create_engine(f"sqlite:///{self.location}", module=apsw_dbapi)
@@ -172,6 +180,12 @@ class Postgres(Sqlite):
 
     def upgrade(self, db: Any, found: str, revisions: dict[str, str]) -> None:
         postgres_schema.upgrade(db, found, revisions)
+
+    def keep(self) -> Any:
+        return server().copy_database(self.location)
+
+    def restore(self, kept: Any) -> None:
+        server().copy_database(kept, over=self.location)
 
     def engine(self) -> sqlalchemy.Engine:
         return sqlalchemy.create_engine(self.location.replace("postgresql://", "postgresql+psycopg://"))
