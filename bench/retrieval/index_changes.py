@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _INDEXING, _ANALYSIS = "engrain.domain.text.indexing", "engrain.domain.text.analysis"
 _NEIGHBOURS = "engrain.storage.search.neighbour_words"
 # Caches of stems, and of the words of turns.
-_CACHED = ((_ANALYSIS, "_STEMS"), (_INDEXING, "heading_terms"), (_INDEXING, "_cached_terms"))
+_CACHED = ((_ANALYSIS, "_STEMS"), (_ANALYSIS, "_FORMS"), (_INDEXING, "heading_terms"), (_INDEXING, "_cached_terms"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
