@@ -144,6 +144,13 @@ def test_a_statement_is_never_an_echo_of_a_person(content, query):
         "Unfortunately, I cannot recall that. Let me know and I will note it.",
         "I don't know your blood type. You could ask your doctor.",
         "I don't know your blood type, and nobody at the hospital does.",
+        "I haven't heard anything about your blood type.",
+        "Still nothing known about your blood type.",
+        "No news of your blood type yet.",
+        "I don't know, there is no result from the lab yet.",
+        "Das weiß ich leider noch nicht.",
+        "Ich weiß deine Blutgruppe leider noch nicht.",
+        "Ich finde nichts.",
     ],
 )
 def test_an_assistant_that_does_not_know_says_nothing(content):
@@ -162,6 +169,8 @@ def test_an_assistant_that_does_not_know_says_nothing(content):
         "I don't know yet. It could be the voucher.",
         "I don't have a cat, I am a program.",
         "We have no blue ones.",
+        "There is no lift in the building.",
+        "I haven't heard of a discount, but the price is 40 euros.",
         "I remember that you don't eat meat.",
         "You said that you know Rust.",
     ],

@@ -95,9 +95,11 @@ _DENIAL = lazy_pattern(
     | \bas\ far\ as\ i\ know\b
     | \b(?:nobody|no\ one)\ (?:has\ )?(?:told|tells|said|says|mentioned|knows?)\b
     | \bhas\ not\ (?:come\ up|been\ said)\b
-    | \bnothing\ (?:stored|saved|recorded|noted|about)\b
-    | \b(?:wei(?:ss|\u00df)|finde)\ (?:ich|wir)\b(?:\ \S+){0, 4}?\ (?:nicht|nichts|keine?n?)\b
-    | \b(?:ich|wir)\ (?:wei(?:ss|\u00df)|wissen|finde)\b(?:\ \S+){0, 4}?\ (?:nicht|nichts|keine?n?)\b
+    | \bnothing\ (?:is\ |was\ )?(?:stored|saved|recorded|noted|known|heard|about)\b
+    | \b(?:i|we)\ (?:have|had|did)\ not\ (?:heard?|seen|see)\ (?:anything|any|of|about|back)\b
+    | \bno\ (?:word|news)\ (?:on|of|about|from|yet)\b | ^there\ (?:is|was|are)\ no\ (?:\S+\ ){{1,6}}yet[.!]?$
+    | \b(?:wei(?:ss|\u00df)|finde)\ (?:ich|wir)\b(?:\ \S+){{0,4}}?\ (?:nicht|nichts|keine?n?)\b
+    | \b(?:ich|wir)\ (?:wei(?:ss|\u00df)|wissen|finde)\b(?:\ \S+){{0,4}}?\ (?:nicht|nichts|keine?n?)\b
     | \bno\ (?:lo\ )?(?:s\u00e9|sabemos|recuerdo|encuentro)\b
     | \b(?:je|nous)\ (?:ne\ |n['\u2019])(?:sais|savons|trouve|vois|me\ souviens)\ pas\b
     | \bnon\ (?:lo\ )?(?:so|ricordo|trovo)\b | \bn\u00e3o\ (?:sei|sabemos|lembro|encontro)\b
