@@ -51,6 +51,7 @@ def test_a_number_in_words_is_the_same_in_digits():
     query = "How many drops does she get?"
     assert weighed("She gets three drops.", "She gets 2 drops.", query).weight > 0
     assert weighed("She gets two drops.", "She gets 2 drops.", query).weight == 0
+    assert weighed("She gets twelve drops.", "She gets 12 drops.", query).weight == 0
     assert parsed("Two drops, noted.").terms & parsed("2 drops in the morning").terms == {"2", "drop"}
 
 

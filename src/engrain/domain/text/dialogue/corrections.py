@@ -36,10 +36,11 @@ _TAKEN_BACK: Final = 20  # and to that of one that takes back what was said just
 _FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
 
 
-# A number said in words is the same in digits.
+# A number said in words is the same in digits, whether it is a value or a term.
 _DIGITS: Final = {
-    terms(word)[0]: str(number)
+    form: str(number)
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
+    for form in (word, *terms(word))
 }
 
 
