@@ -144,6 +144,10 @@ class Transaction:
         answer: Callable[[], list[Sequence[Any]]] = self.db.execute(self.dialect.statement(statement), values).fetchall
         return answer
 
+    def execute(self, statement: str, values: Mapping[str, Any]) -> None:
+        """Carry out a statement composed as `ask` takes it, without rows."""
+        self.db.execute(self.dialect.statement(statement), values)
+
     def load(self, rows: Rows[RecordT], rest: str, values: Mapping[str, Any]) -> list[RecordT]:
         """Load the records of a statement as `ask` does: `rest` is what follows its columns."""
         return [rows.record(row) for row in self.ask(f"SELECT {rows.columns} {rest}", values)]

@@ -39,7 +39,8 @@ def find_topic(parts: Parts, caller: Caller, topic: str, *, speaker_alone: bool)
     question = SearchQuery(text=topic, preset=find_preset(parts, "keyword"), limit=_MOST)
     found = [hit.memory for hit in search(parts, caller, question, everything) if caller.may_change(hit.memory.scope)]
     stating = [memory for memory in found if _states(memory, speaker_alone=speaker_alone)]
-    covers = [_cover(topic, memory) for memory in stating]
+    wanted = frozenset(terms(topic))
+    covers = [_cover(topic, wanted, memory) for memory in stating]
     best = max(covers, default=0.0)
     if best >= _LEAST_COVER:
         chosen = [memory for memory, cover in zip(stating, covers, strict=True) if cover == best]
@@ -71,10 +72,9 @@ def find_all_known(parts: Parts, caller: Caller) -> list[MemoryRecord]:
     return parts.store.read(caller, load_newest, own, _MOST_AT_ALL)
 
 
-def _cover(topic: str, memory: MemoryRecord) -> float:
+def _cover(topic: str, wanted: frozenset[str], memory: MemoryRecord) -> float:
     """The share of a topic's terms that a memory has; of one that has none ("my will") whether it has those words."""
     text = f"{memory.subject} {memory.predicate} {memory.content}" if isinstance(memory, Fact) else memory.content
-    wanted = set(terms(topic))
     if wanted:
         return len(wanted.intersection(terms(text))) / len(wanted)
     return float(f" {' '.join(words(topic))} " in f" {' '.join(words(text))} ")

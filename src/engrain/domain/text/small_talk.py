@@ -125,8 +125,7 @@ _ADDITIONS = """
     everyone; everybody; for now; for today; for that; for your help; for the help; for everything; and;
     but; very; really; indeed; so; it; this; that; with you; dir; ihnen; euch; bis morgen; bis spater; bis dann; bis
     bald; und; y; et; e; hasta manana; hasta luego; a demain; a bientot; a domani; ate amanha; sehr; mucho;
-    beaucoup;
-    viel; bardzo; bạn; nhiều; rất; لك; ครับ; ค่ะ; คะ; นะ; มาก; 了; 啊; 吧; 呀; 哦; 你; ね; です; ございます
+    beaucoup; viel; bardzo; bạn; nhiều; rất; لك; ครับ; ค่ะ; คะ; นะ; มาก; 了; 啊; 吧; 呀; 哦; 你; ね; です; ございます
 """
 
 

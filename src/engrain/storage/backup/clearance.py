@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.storage import selection
@@ -74,7 +74,7 @@ def clear_records(tx: Transaction, extent: Extent) -> None:
     for table in ("runs", "access_keys", "memory_events"):
         _delete_rows(tx, extent, table)
     named = extent_bindings(extent)
-    _execute(tx, f"UPDATE tombstones AS kept SET scope = '{GLOBAL_SCOPE}' WHERE {tenant_condition(extent)}", named)  # noqa: S608  # names of the schema
+    tx.execute(f"UPDATE tombstones AS kept SET scope = '{GLOBAL_SCOPE}' WHERE {tenant_condition(extent)}", named)  # noqa: S608  # names of the schema
     _delete_rows(tx, extent, "namespaces", _IS_EMPTY)
 
 
@@ -97,8 +97,7 @@ def _clear_references(tx: Transaction, extent: Extent) -> None:
         for column, kind in table.references.items() if table.kind else ():
             if kind in MEMORIES_OF_KIND:
                 target = MEMORIES_OF_KIND[kind]
-                _execute(
-                    tx,
+                tx.execute(
                     f"UPDATE {name} AS named SET {column} = NULL WHERE {column} IS NOT NULL AND EXISTS ("  # noqa: S608  # names of the schema
                     f"SELECT 1 FROM {target} AS kept WHERE kept.tenant_id = named.tenant_id "
                     f"AND kept.id = named.{column} AND {extent_condition(extent, target)})",
@@ -125,7 +124,7 @@ def _clear_memories(
         docs = [doc for doc, _ in found]
         values = {"docs": tx.dialect.listed(docs), "tenants": tx.dialect.listed({tenant for _, tenant in found})}
         memories = selection.select(tx, kind, where, values, by="NOT INDEXED")
-        _execute(tx, f"DELETE FROM {table} WHERE {where}", values)  # noqa: S608  # names of the schema
+        tx.execute(f"DELETE FROM {table} WHERE {where}", values)  # noqa: S608  # names of the schema
         for tenant_id, of_tenant in groupby(sorted(memories, key=_tenant_of), _tenant_of):
             index(tenant_id).erase(tx, tenant_id, dict(of_tenant), at)
         count += len(found)
@@ -137,11 +136,7 @@ def _tenant_of(row: tuple[int, MemoryRecord]) -> str:
 
 def _delete_rows(tx: Transaction, extent: Extent, table: str, condition: str = "1 = 1") -> None:
     statement = f"DELETE FROM {table} AS kept WHERE {tenant_condition(extent)} AND {condition}"  # noqa: S608  # names of the schema
-    _execute(tx, statement, extent_bindings(extent))
-
-
-def _execute(tx: Transaction, statement: str, values: dict[str, Any]) -> None:
-    tx.db.execute(tx.dialect.statement(statement), values)
+    tx.execute(statement, extent_bindings(extent))
 
 
 def _is_unused(column: str) -> str:

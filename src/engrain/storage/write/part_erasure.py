@@ -48,7 +48,7 @@ def erase_part(work: UnitOfWork, extent: Extent, *, dry_run: bool) -> ErasurePro
     Of a user the registry, too; an agent leaves its pools. The event has the counts and the hash of the proof.
     Tombstones, and events without payloads, stay: they name the user or the agent.
     """
-    memories = {table: _list_ids(work, extent, table) for table in KIND_TABLES.values()}
+    memories = {table: list_ids(work, extent, table) for table in KIND_TABLES.values()}
     every = [id_ for ids in memories.values() for id_ in ids]
     others = _list_others(work, extent)
     if not dry_run:
@@ -87,7 +87,7 @@ def hash_rows(rows: Mapping[str, Sequence[str]], digests: Mapping[str, str]) -> 
     return hashed.hexdigest()
 
 
-def _list_ids(work: UnitOfWork, extent: Extent, table: str, condition: str = "") -> list[str]:
+def list_ids(work: UnitOfWork, extent: Extent, table: str, condition: str = "") -> list[str]:
     """List the ids of an extent's rows: of a user's memories by its scopes, which have an index."""
     named: dict[str, Any] = extent_bindings(extent)
     condition = condition or extent_condition(extent, table)
@@ -101,7 +101,7 @@ def _list_ids(work: UnitOfWork, extent: Extent, table: str, condition: str = "")
 
 def _list_others(work: UnitOfWork, extent: Extent) -> dict[str, list[str]]:
     if not extent.user:
-        return {table: _list_ids(work, extent, table, condition) for table, condition in _OF_AGENT.items()}
+        return {table: list_ids(work, extent, table, condition) for table, condition in _OF_AGENT.items()}
     named = extent_bindings(extent)
     return {table: [id_ for (id_,) in work.rows(listed, **named)] for table, listed in _OF_USER.items()}
 
@@ -122,15 +122,11 @@ def _remove_others(work: UnitOfWork, extent: Extent, others: Mapping[str, Sequen
         work.run("remove_entity", tenant_id=work.tenant_id, id=entity.id)
     for table in ("runs", "access_keys"):
         ids = {"tenant_id": work.tenant_id, "ids": work.dialect.listed(others[table])}
-        _execute(work, f"DELETE FROM {table} WHERE tenant_id = :tenant_id AND id IN :ids", ids)  # noqa: S608  # names of the schema
+        work.execute(f"DELETE FROM {table} WHERE tenant_id = :tenant_id AND id IN :ids", ids)  # noqa: S608  # names of the schema
     payload = work.dialect.json({})
     if extent.user:
         work.run("erase_payloads_of_user", **named, payload=payload)
         return
     statement = f"UPDATE memory_events AS kept SET payload = :payload WHERE kept.tenant_id = :tenant_id AND {_OWN}"  # noqa: S608  # names of the schema
-    _execute(work, statement, {**named, "payload": payload})
-    _execute(work, "DELETE FROM pool_members WHERE tenant_id = :tenant_id AND agent = :agent", named)
-
-
-def _execute(work: UnitOfWork, statement: str, values: Mapping[str, Any]) -> None:
-    work.db.execute(work.dialect.statement(statement), values)
+    work.execute(statement, {**named, "payload": payload})
+    work.execute("DELETE FROM pool_members WHERE tenant_id = :tenant_id AND agent = :agent", named)

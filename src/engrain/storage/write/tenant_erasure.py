@@ -11,10 +11,11 @@ from engrain.domain.maintenance.erasure import ErasureProof
 from engrain.domain.records import KINDS
 from engrain.storage import selection
 from engrain.storage.backup import clearance
+from engrain.storage.backup.tables import tenant_condition
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.transaction import for_every_user
-from engrain.storage.write.part_erasure import hash_rows
+from engrain.storage.write.part_erasure import hash_rows, list_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,7 +43,7 @@ def erase_tenant(work: UnitOfWork, *, dry_run: bool) -> ErasureProof:
     rows: dict[str, list[str]] = {table: [] for table in KIND_TABLES.values()}
     for id_, (table, _) in digests.items():
         rows[table].append(id_)
-    rows |= {table: _list_ids(work, table) for table in _OTHERS}
+    rows |= {table: list_ids(work, extent, table, tenant_condition(extent)) for table in _OTHERS}
     proof = ErasureProof(
         ids=rows, copies=(), sha256=hash_rows(rows, {id_: found for id_, (_, found) in digests.items()})
     )
@@ -68,11 +69,6 @@ def _iterate_memories(work: UnitOfWork) -> Iterator[tuple[str, MemoryRecord]]:
         ):
             yield from ((KIND_TABLES[kind], memory) for _, memory in page)
             last = page[-1][1].id
-
-
-def _list_ids(work: UnitOfWork, table: str) -> list[str]:
-    statement = f"SELECT id FROM {table} WHERE tenant_id = :tenant_id ORDER BY id"  # noqa: S608  # names of the schema
-    return [id_ for (id_,) in work.ask(statement, {"tenant_id": work.tenant_id})]
 
 
 def _leave_tombstones(work: UnitOfWork, proof: ErasureProof, digests: Mapping[str, tuple[str, str]]) -> None:
