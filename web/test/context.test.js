@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, open, world } from "./page.js";
+import { ask, open, typeQuery, world } from "./page.js";
 
 test("the block is the one that a model gets, and each line opens its memory", async () => {
   const page = await open("#/context");
-  await page.getByLabel("Prompt").pressSequentially("Where does Ana live?");
-  await page.locator(".lines a", { hasText: "Lisbon" }).first().waitFor();
+  await typeQuery(page, page.getByLabel("Prompt"), "Where does Ana live?");
   const block = await ask("POST", "/v1/context", { query: "Where does Ana live?", budget_tokens: 1000 });
   assert.equal(await page.getByLabel("The block").evaluate((shown) => shown.textContent), block.text);
   const ids = await page.locator(".lines a").evaluateAll((lines) => lines.map((line) => line.hash.split("/").at(-1)));

@@ -44,6 +44,14 @@ export async function open(hash, { role = "admin", expects = [], ...options } = 
   return page;
 }
 
+/** Type a query as somebody does, and wait until what is shown answers the whole of it, and no part of it. */
+export async function typeQuery(page, field, query) {
+  const answered = page.waitForResponse((response) => response.request().method() === "POST" && response.request().postDataJSON()?.query === query);
+  await field.pressSequentially(query);
+  await answered;
+  await page.locator('.results[aria-busy="false"]').waitFor();
+}
+
 /** Ask the server itself, to compare what the page shows. */
 export async function ask(method, path, body, role = "admin", who = {}) {
   const headers = { Authorization: `Bearer ${world.keys[role]}`, "Content-Type": "application/json", ...who };

@@ -2,13 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, open, tabTo, world } from "./page.js";
+import { ask, open, tabTo, typeQuery, world } from "./page.js";
 
 test("hits come as one types, and their bars add up to their scores", async () => {
   const page = await open("#/search");
-  await page.getByRole("searchbox", { name: "Search the memory" }).pressSequentially("Where does Ana live?");
-  await page.locator(".hits > li").first().waitFor();
-  await page.waitForFunction(() => document.querySelector(".results")?.getAttribute("aria-busy") === "false");
+  await typeQuery(page, page.getByRole("searchbox", { name: "Search the memory" }), "Where does Ana live?");
   const answer = await ask("POST", "/v1/recall", { query: "Where does Ana live?", limit: 20 });
   const shown = await page.locator(".hits > li").evaluateAll((rows) => rows.map((row) => {
     const parts = [...row.querySelectorAll(".bar span")];
