@@ -10,7 +10,7 @@ import pytest
 from engrain.interfaces.assistants.protocols import CLAUDE_CODE
 from engrain.interfaces.mcp.profiles import profile_of
 
-VERSION = "2.1.330"
+VERSION = "2.1.332"
 MARKETPLACE = Path(__file__).parents[2] / "integrations" / "claude-code"
 
 
