@@ -64,7 +64,7 @@ test-integrations: $(DEV_READY)
 	$(BIN)/python -m pytest tests/integrations --durations 5
 
 test-page: $(DEV_READY)
-	@command -v chromium >/dev/null || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -qq --no-install-recommends chromium; }
+	@command -v "$${CHROMIUM:-chromium-headless-shell}" >/dev/null || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -qq --no-install-recommends chromium-headless-shell; }
 	$(BIN)/python -m pytest tests/browser --durations 5
 
 test-packages: $(DEV_READY)

@@ -27,9 +27,11 @@ def run(*command, **environment):
 
 def install_packages():
     """Install the packages that web/package-lock.json pins, unless they are there."""
-    for program in ("npm", "chromium"):
+    for program in ("npm", os.environ.get("CHROMIUM", "chromium-headless-shell")):
         if shutil.which(program) is None:
-            raise FileNotFoundError(f"needs {program} on the PATH; make test-page installs chromium where it can")
+            raise FileNotFoundError(
+                f"needs {program} on the PATH; make test-page installs the browser, CHROMIUM names another"
+            )
     lock, installed = WEB / "package-lock.json", WEB / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
         run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
