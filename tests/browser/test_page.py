@@ -46,7 +46,7 @@ def test_its_packages_are_pinned_and_its_lock_file_names_no_host():
 @pytest.mark.usefixtures("packages")
 def test_every_view_works_in_a_browser(world):
     shown = run("node", "--test-reporter=spec", "test/all.js", PAGE_WORLD=str(world))
-    counts = dict(re.findall(r"^ℹ (\w+) (\d+)$", shown, re.MULTILINE))
+    counts = dict(re.findall(r"^\u2139 (\w+) (\d+)$", shown, re.MULTILINE))
     assert (counts["fail"], counts["skipped"], counts["cancelled"]) == ("0", "0", "0")
     assert int(counts["tests"]) >= 50
 
