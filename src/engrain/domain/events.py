@@ -145,9 +145,11 @@ def events_removed(act: Act, before: datetime, ids: Callable[[], str]) -> Event:
     return make_event(act, EVENTS_REMOVED, ids, scope=GLOBAL_SCOPE, memory_id=None, payload=payload)
 
 
-def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str], *, origin: str | None = None) -> Event:
+def memory_erased(
+    act: Act, memory: MemoryRecord, ids: Callable[[], str], *, digest: str = "", origin: str | None = None
+) -> Event:
     """A memory was erased, or one that was derived from `origin`; only a digest of it is left."""
-    payload = {"kind": memory.kind, "digest": digest_memory(memory)}
+    payload = {"kind": memory.kind, "digest": digest or digest_memory(memory)}
     if origin is not None:
         payload["derived_from"] = origin
     return memory_event(act, "memory_erased", memory, ids, payload=payload)

@@ -1,5 +1,6 @@
 """End users of one memory: what is said with one is seen with that one alone, by every agent that acts for them."""
 
+import gc
 import hashlib
 import json
 
@@ -8,6 +9,7 @@ import pytest
 from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.access.scopes import audience_of, user_of, user_scope
 from engrain.domain.events import digest_memory
+from engrain.domain.records import Episode
 from engrain.errors import Unauthenticated
 from tests.support.clock import Clock
 from tests.support.learning_memories import LLM, fact, reply
@@ -380,6 +382,51 @@ def test_the_proof_of_an_erasure_is_a_hash_of_what_was_there(memory, ana):
     line = f"facts {kept.id} {digest_memory(kept)}\n"
     assert memory.erase_user("ana").sha256 == hashlib.sha256(line.encode()).hexdigest()
     assert memory.erase_user("ana").sha256 == hashlib.sha256(b"").hexdigest()
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_an_erasure_holds_a_few_hundred_memories_at_a_time(location, tmp_path, user):
+    """What goes with one batch, such as the source of a fact of the next, changes nothing of the proof."""
+    held = []
+
+    def count(phase, about):
+        if phase == "start" and about["generation"] > 0:
+            held.append(sum(type(one) is Episode for one in gc.get_objects()))
+
+    file = tmp_path / "turns.jsonl"
+    file.write_text("".join(json.dumps({"id": str(n), "content": f"Turn {n}."}) + "\n" for n in range(1_600)))
+    with Memory.open(location, embedder="none") as memory:
+        agent = memory.agent("assistant", user=user)
+        agent.import_file(file)
+        source = agent.episodes(limit=1)[0].id
+        fact = agent.remember("Lisbon", subject="Ana", predicate="lives in", source_episode_id=source)
+
+        def erase(*, dry_run):
+            if user is None:
+                return memory.erase_tenant("default", agent="assistant", dry_run=dry_run)
+            return memory.erase_user(user, dry_run=dry_run)
+
+        planned = erase(dry_run=True)
+        thresholds, is_on = gc.get_threshold(), gc.isenabled()
+        gc.set_threshold(1_000, 5)
+        gc.enable()
+        thresholds, is_on = gc.get_threshold(), gc.isenabled()
+        gc.set_threshold(1_000, 5)
+        gc.enable()
+        gc.callbacks.append(count)
+        try:
+            assert erase(dry_run=False).sha256 == planned.sha256
+        finally:
+            gc.callbacks.remove(count)
+            gc.set_threshold(*thresholds)
+            if not is_on:
+                gc.disable()
+            gc.set_threshold(*thresholds)
+            _ = is_on or gc.disable()
+        assert 0 < max(held) <= 1_000, "a batch, and the one before it"
+        digest = "SELECT digest FROM tombstones WHERE id = :id"
+        [(left,)] = memory.parts.store.inspect(None, lambda tx: tx.ask(digest, {"id": fact.id}))
+        assert left == digest_memory(fact)
 
 
 def test_copies_that_others_made_are_named(memory, ana):

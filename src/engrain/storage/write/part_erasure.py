@@ -17,7 +17,7 @@ from engrain.storage.transaction import for_every_user
 from engrain.storage.write import removal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from engrain.domain.maintenance.backups import Extent
     from engrain.domain.records import MemoryRecord
@@ -45,7 +45,8 @@ _OF_AGENT = {
 def erase_part(work: UnitOfWork, extent: Extent, *, dry_run: bool) -> ErasureProof:
     """Erase memories of a user or agent as `removal.erase` does, runs and keys, and the payloads of their events.
 
-    Of a user the registry, too; an agent leaves its pools. The event has the counts and the hash of the proof.
+    Of a user the registry, too; an agent leaves its pools. A few hundred memories at a time: of each only the id and
+    the digest are held until the end. The event has the counts and the hash of the proof.
     Tombstones, and events without payloads, stay: they name the user or the agent.
     """
     memories = {table: list_ids(work, extent, table) for table in KIND_TABLES.values()}
@@ -55,13 +56,14 @@ def erase_part(work: UnitOfWork, extent: Extent, *, dry_run: bool) -> ErasurePro
         work.backend.lock_removal(work, every, everywhere=True)
         work.backend.clear_log(work)
     copies = removal.find_derived(work, every, everywhere=True)
-    # All as they were: what one takes with it would be missing in the digest of another.
-    found = list(_load(work, memories, lock="" if dry_run else work.dialect.lock_whole))
-    digests = {memory.id: events.digest_memory(memory) for _, memory in found}
+    # All as they were, before the first goes: what one takes with it would be missing in the digest of another.
+    lock = "" if dry_run else work.dialect.lock_whole
+    digests = {memory.id: events.digest_memory(memory) for batch in _load(work, memories, lock) for _, memory in batch}
     rows = {**memories, **others}
     proof = ErasureProof(ids=rows, copies=tuple(sorted(copies.keys() - set(every))), sha256=hash_rows(rows, digests))
     if not dry_run:
-        removal.erase_locked(work, found, {})
+        for batch in _load(work, memories, lock):
+            removal.erase_locked(work, batch, {}, digests)
         _remove_others(work, extent, others)
         logs.remove(work, dict.fromkeys(others["log_sessions"], proof.sha256))
         items.remove(work, dict.fromkeys(others["items"], proof.sha256))
@@ -106,11 +108,14 @@ def _list_others(work: UnitOfWork, extent: Extent) -> dict[str, list[str]]:
     return {table: [id_ for (id_,) in work.rows(listed, **named)] for table, listed in _OF_USER.items()}
 
 
-def _load(work: UnitOfWork, memories: Mapping[str, Sequence[str]], *, lock: str) -> Iterable[tuple[int, MemoryRecord]]:
+def _load(
+    work: UnitOfWork, memories: Mapping[str, Sequence[str]], lock: str
+) -> Iterator[list[tuple[int, MemoryRecord]]]:
+    """Yield memories in batches, ordered by kind and id."""
     for kind in KINDS:
         ids = memories[KIND_TABLES[kind]]
         for start in range(0, len(ids), _AT_ONCE):
-            yield from selection.load_by_ids(work, kind, work.tenant_id, ids[start:][:_AT_ONCE], lock=lock)
+            yield selection.load_by_ids(work, kind, work.tenant_id, ids[start:][:_AT_ONCE], lock=lock)
 
 
 def _remove_others(work: UnitOfWork, extent: Extent, others: Mapping[str, Sequence[str]]) -> None:

@@ -191,25 +191,32 @@ def remove(work: UnitOfWork, going: Sequence[tuple[int, MemoryRecord]]) -> None:
 
 
 def erase_locked(
-    work: UnitOfWork, going: Sequence[tuple[int, MemoryRecord]], origins: Mapping[str, str | None]
-) -> dict[str, str]:
+    work: UnitOfWork,
+    going: Sequence[tuple[int, MemoryRecord]],
+    origins: Mapping[str, str | None],
+    digests: Mapping[str, str] | None = None,
+) -> Mapping[str, str]:
     """Erase memories that are locked, with the payloads of their events; their tombstones stay.
 
-    Their number changes nothing about that of the statements. `origins` has what some were derived from. Returns the
-    digests by id.
+    Their number changes nothing about that of the statements. `origins` has what some were derived from, `digests` all
+    that goes in this transaction, where these are a part of it. Returns the digests by id.
     """
     if not going:
         return {}
-    gone = {memory.id for _, memory in going}
+    digests = digests or {memory.id: events.digest_memory(memory) for _, memory in going}
     for _, memory in going:
         if isinstance(memory, Fact) and memory.validity == "active":
-            periods.reopen(work, memory, gone=gone)
+            periods.reopen(work, memory, gone=digests.keys())
     tenant = {"tenant_id": work.tenant_id}
-    work.run("erase_event_payloads", **tenant, ids=work.dialect.listed(gone), payload=work.dialect.json({}))
+    ids = work.dialect.listed([memory.id for _, memory in going])
+    work.run("erase_event_payloads", **tenant, ids=ids, payload=work.dialect.json({}))
     remove(work, going)
-    erased = [events.memory_erased(work.act, memory, work.ids, origin=origins.get(memory.id)) for _, memory in going]
-    digests = {memory.id: str(event.payload["digest"]) for (_, memory), event in zip(going, erased, strict=True)}
+    work.record_each(
+        [
+            events.memory_erased(work.act, memory, work.ids, digest=digests[memory.id], origin=origins.get(memory.id))
+            for _, memory in going
+        ]
+    )
     tombstones = [(memory.id, memory.kind, memory.scope, digests[memory.id]) for _, memory in going]
     work.run("add_tombstones", **tenant, rows=as_json(tombstones), erased_at=work.at)
-    work.record_each(erased)
     return digests
