@@ -31,13 +31,18 @@ if TYPE_CHECKING:
 
 ExportFormat = Literal["jsonl", "markdown"]
 ExportKind = Literal["entity", "episode", "fact", "item", "log", "note", "rule"]
-_TABLES: Mapping[str, tuple[ExportKind, ...]] = {
+_Kind = Literal[ExportKind, "link", "event"]
+HISTORY: tuple[_Kind, ...] = ("link", "event")
+"""Kinds of what is told of memories: a person is given them, and no import reads them back."""
+_TABLES: Mapping[str, tuple[_Kind, ...]] = {
     "entities": ("entity",),
     "episodes": ("episode",),
     "facts": ("fact", "note"),
     "rules": ("rule",),
     "log_entries": ("log",),
     "items": ("item",),
+    "memory_links": ("link",),
+    "memory_events": ("event",),
 }
 _ADDRESS = ("log", "session", "subkey")  # that name an entry of a log
 _OF_ITEM = ("id", "key", "version", "value", "ttl_s", "created_at", "updated_at", "expires_at")
@@ -65,7 +70,7 @@ def export(
     extent: Extent,
     *,
     form: ExportFormat,
-    kinds: Collection[ExportKind],
+    kinds: Collection[_Kind],
     now: datetime,
     progress: Progress | None = None,
 ) -> ExportReport:
@@ -127,9 +132,7 @@ def _dump(record: Mapping[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, sort_keys=True)
 
 
-def _records(
-    source: SqlExtraction, kinds: Collection[ExportKind], names: dict[str, str]
-) -> Iterator[tuple[ExportKind, Row]]:
+def _records(source: SqlExtraction, kinds: Collection[_Kind], names: dict[str, str]) -> Iterator[tuple[_Kind, Row]]:
     """The records of the requested kinds, entities first; names of all entities go into `names` by id."""
     addresses = {}
     if "log" in kinds:
@@ -146,7 +149,7 @@ def _records(
                 row = {**row, **addresses[row["session_id"]]}  # noqa: PLW2901  # with its names
             if table == "items" and row["replaced_at"] is not None:
                 continue  # a backup has the versions that were overwritten
-            kind = "note" if table == "facts" and _is_note(row) else table_kinds[0]
+            kind: _Kind = "note" if table == "facts" and _is_note(row) else table_kinds[0]
             if kind in kinds:
                 yield kind, row
 
@@ -157,8 +160,8 @@ def _is_note(row: Row) -> bool:
 
 
 def _count(
-    records: Iterable[tuple[ExportKind, Row]], counted: Counter[str], progress: Progress | None
-) -> Iterator[tuple[ExportKind, Row]]:
+    records: Iterable[tuple[_Kind, Row]], counted: Counter[str], progress: Progress | None
+) -> Iterator[tuple[_Kind, Row]]:
     for number, (kind, row) in enumerate(records, start=1):
         counted[kind] += 1
         if progress is not None and number % 1_000 == 0:
@@ -166,9 +169,9 @@ def _count(
         yield kind, row
 
 
-def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str], *, names_agent: bool) -> Iterator[str]:
+def _lines(records: Iterable[tuple[_Kind, Row]], names: Mapping[str, str], *, names_agent: bool) -> Iterator[str]:
     for kind, row in records:
-        owner = _owner(row) if names_agent and kind != "entity" else {}
+        owner = _owner(row) if names_agent and kind not in {"entity", *HISTORY} else {}
         yield _dump({**export_row(kind, row, names), **owner})
 
 
@@ -178,7 +181,7 @@ def _owner(row: Row) -> dict[str, str]:
     return {"agent": row.get("agent", scope), "scope": scope}
 
 
-def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+def export_row(kind: _Kind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:
     """Convert a row to a record that `engrain import` reads, without what belongs to this database alone.
 
     The JSON of a log's entry or an item is a text, in which nothing of it changes.
@@ -204,6 +207,8 @@ def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str
             own = {name: row[name] for name in _OF_ITEM}
             namespace, index = list(decode_namespace(row["namespace"])), json.loads(row["fields"] or "[]")
             record = {"kind": "item", "namespace": namespace, "index": index, **own}
+        case "link" | "event":
+            return {**fields, "kind": kind}
     user = row["user_id"] if kind == "entity" else user_of(row["scope"])
     return {**record, "user_id": user} if user else record
 
@@ -212,7 +217,7 @@ def _global_scope(row: Row) -> dict[str, str]:
     return {"scope": GLOBAL_SCOPE} if audience_of(row["scope"]) == GLOBAL_SCOPE else {}
 
 
-def _pages(records: Iterable[tuple[ExportKind, Row]], now: datetime) -> Iterator[str]:
+def _pages(records: Iterable[tuple[_Kind, Row]], now: datetime) -> Iterator[str]:
     """Pages of facts by subject with their past, notes, rules, and conversations by session."""
     by_kind: dict[str, list[Row]] = defaultdict(list)
     for kind, row in records:

@@ -450,7 +450,17 @@ def test_an_export_of_a_user_is_read_back_for_that_user_alone(memory, tmp_path):
     live(memory)
     report = memory.export_user("ana", tmp_path / "ana.jsonl")
     text = (tmp_path / "ana.jsonl").read_text()
-    assert report.kinds == {"entity": 2, "episode": 2, "fact": 4, "item": 2, "log": 2, "note": 2, "rule": 2}
+    events = report.kinds["event"]
+    memories = {"entity": 2, "episode": 2, "fact": 4, "item": 2, "log": 2, "note": 2, "rule": 2}
+    assert report.kinds == {**memories, "link": 2, "event": events}
+    lines = [json.loads(line) for line in text.splitlines()]
+    ids = {line["id"] for line in lines if line["kind"] in {"episode", "fact", "rule"}}
+    told = [line for line in lines if line["kind"] == "event"]
+    assert events == len(told) == rows_of(memory, "ana")["memory_events"]
+    assert ids <= {line["memory_id"] for line in told}
+    links = [line for line in lines if line["kind"] == "link"]
+    assert {line["relation"] for line in links} == {"derived_from"}
+    assert {line[end] for line in links for end in ("source_id", "target_id")} <= ids
     assert "bob" not in text
     assert "Nobody" not in text
     memory.export(tmp_path / "agent.jsonl", agent="assistant")
@@ -489,7 +499,7 @@ def test_an_export_of_a_user_goes_back_to_the_agents_that_it_was_of(memory, tmp_
     file = tmp_path / "ana.jsonl"
     memory.export_user("ana", file)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert {(line["agent"], line["scope"]) for line in lines} == {
+    assert {(line["agent"], line["scope"]) for line in lines if line["kind"] not in {"link", "event"}} == {
         ("cook", "cook"),
         ("cook", "global"),
         ("assistant", "assistant"),

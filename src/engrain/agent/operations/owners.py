@@ -69,9 +69,9 @@ class Owners(EventLog):
     ) -> ExportReport:
         """Export all that a tenant has of an end user, by whichever agents, into a new file.
 
-        Memories with all their history, and the user's entities. `Agent.import_file` of an agent that acts for the user
-        reads jsonl back: each line has its agent and scope, and an agent takes its own. `progress` gets the number
-        written.
+        Memories with all their history, and the user's entities; in jsonl the links between them and the events, too.
+        `Agent.import_file` of an agent that acts for the user reads jsonl back, all but links and events: each line has
+        its agent and scope, and an agent takes its own. `progress` gets the number written.
 
         Raises:
             NotFound: the tenant never had anything of this user; no file is written.
@@ -81,12 +81,13 @@ class Owners(EventLog):
         from engrain.portability import exports
 
         user, target = checks.identity(name, name="name"), Path(checks.path(path, name="path"))
+        form = checks.choice(format, get_args(exports.ExportFormat), name="format")
         return exports.export(
             self.parts.store,
             target,
-            form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
+            form=form,
             extent=self._extent(None, tenant, user),
-            kinds=get_args(exports.ExportKind),
+            kinds=(*get_args(exports.ExportKind), *(exports.HISTORY if form == "jsonl" else ())),
             now=self.parts.clock(),
             progress=progress,
         )

@@ -1,6 +1,7 @@
 """Plain JSONL, for anything that can write lines: objects with the keys of `_PLAIN`, of which content is required.
 
 A line with a `kind` is what `engrain export` writes: an episode, a fact, a rule or an entity, with all there is of it.
+Links and events, which an export of a user has, are passed over.
 """
 
 from __future__ import annotations
@@ -37,11 +38,14 @@ _TIMES = ("time", "event_time", "timestamp", "created_at")  # of a turn; the fir
 _RICH = frozenset(("kind", "tags", "metadata", "importance"))  # keys that few lines have
 _PLAIN = frozenset(("session", "role", "speaker", "content", "id", *_TIMES)) | _RICH
 
+_HISTORY = ("link", "event")  # kinds that the export of a user has, for a person to read
 _OF_LOG = ("id", "user_id", "agent")
 _OF_ITEM = tuple("id user_id agent index version ttl_s created_at updated_at expires_at".split())
 
 
 def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
+    if entry.value.get("kind") in _HISTORY:
+        return iter(())
     return fields.read_record(entry.position, _parse_record, entry)
 
 
@@ -242,6 +246,7 @@ def _recognises(record: Json) -> bool:
         or (kind == "entity" and "name" in record)
         or (kind == "log" and "entry" in record)
         or (kind == "item" and "value" in record)
+        or kind in _HISTORY
     )
 
 
