@@ -119,7 +119,8 @@ class Keys(View):
     ) -> CreatedKey:
         """Create a key in place of another, which opens for some days more, so that clients change over meanwhile.
 
-        The new one has the rights and the name of the old one, and lives as long as that was meant to.
+        The new one has the rights and the name of the old one, and lives as long as that was meant to when it was
+        created, be it rotated once more.
 
         Raises:
             NotFound: the tenant, or its agent, has no such key.
@@ -129,13 +130,14 @@ class Keys(View):
         act, new_id, random = self._act(tenant), self._parts().ids(), os.urandom(RANDOM_BYTES)
         until = act.at + timedelta(days=checks.number(overlap_days, name="overlap_days", low=0, high=_MOST_DAYS))
 
+        @for_every_user
         def rotate(work: UnitOfWork) -> CreatedKey | None:
             stored = keys.find_key(work, id_)
             if stored is None or agent not in (None, stored.key.agent):
                 return None
             if not stored.key.is_valid(act.at):
                 raise InvalidInput(f"key {id_} is revoked or has expired; create a new one instead")
-            key = stored.key.successor(new_id, act.at)
+            key = stored.key.successor(new_id, act.at, ends=keys.load_first_end(work, stored.key))
             secret = new_secret(key, lambda _: random)
             keys.put_key(work, key, hash_secret(secret))
             keys.limit_key(work, stored.key, until)

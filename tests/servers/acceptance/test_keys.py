@@ -272,3 +272,13 @@ class TestCommands:
     def test_a_period_past_the_calendar_is_refused(self):
         with pytest.raises(InvalidInput, match="calendar"):
             until("99999w", datetime(9990, 1, 1, tzinfo=UTC))
+
+
+def test_the_successor_of_a_key_that_is_rotated_once_more_lives_as_long_as_the_first_was_meant_to(memory, clock):
+    for user in (None, "ana"):
+        for_ever = memory.keys.create(role="reader", user=user)
+        month = memory.keys.create(role="reader", user=user, expires_at=clock.now + timedelta(days=30))
+        for old, lifetime in ((for_ever, None), (month, timedelta(days=30))):
+            memory.keys.rotate(old.key.id, overlap_days=7)
+            ends = memory.keys.rotate(old.key.id, overlap_days=2).key.expires_at
+            assert ends == (None if lifetime is None else clock.now + lifetime)

@@ -99,10 +99,9 @@ class AccessKey(Record):
         """True if it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
-    def successor(self, id_: str, now: datetime) -> AccessKey:
-        """A new key of the same rights and name, which lives as long as this one was meant to."""
-        lifetime = None if self.expires_at is None else self.expires_at - self.created_at
-        expires_at = None if lifetime is None else now + lifetime
+    def successor(self, id_: str, now: datetime, *, ends: datetime | None) -> AccessKey:
+        """A new key of the same rights and name, which lives as long as this one until its first end."""
+        expires_at = None if ends is None else now + (ends - self.created_at)
         return replace(self, id=id_, created_at=now, expires_at=expires_at, last_used_at=None)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
@@ -11,8 +12,6 @@ from engrain.errors import InvalidInput
 from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 
@@ -61,6 +60,15 @@ def limit_key(work: UnitOfWork, key: AccessKey, expires_at: datetime) -> None:
         expires_at = key.expires_at
     work.run("limit_key", tenant_id=work.tenant_id, id=key.id, expires_at=work.dialect.time(expires_at))
     work.record(events.key_changed(work.act, "key_rotated", replace(key, expires_at=expires_at), work.ids))
+
+
+def load_first_end(work: UnitOfWork, key: AccessKey) -> datetime | None:
+    """Load the end that a key was created with, before a rotation gave it another; where its event is gone, its end."""
+    types = work.dialect.listed(["key_created"])
+    for (payload,) in work.rows("payloads_of", tenant_id=work.tenant_id, id=key.id, types=types):
+        ends = work.dialect.parsed(payload)["expires_at"]
+        return None if ends is None else datetime.fromisoformat(ends)
+    return key.expires_at
 
 
 def use_key(work: UnitOfWork, key_id: str, *, since: datetime) -> bool:
