@@ -32,7 +32,8 @@ _ROWS_AT_ONCE = 500
 _SETTINGS = "memory_metadata"
 # Keys of the target's settings: the fingerprint of the source, and whether the copy is whole.
 _BEGUN, _FINISHED = "copy_begun", "copy_finished"
-_FIRST = (_SETTINGS, "embedding_versions")
+_EMBEDDERS = "embedding_versions"
+_FIRST = (_SETTINGS, _EMBEDDERS)
 # Tables whose first rows stay as they are while others are added, and so identify a memory.
 _IDENTIFYING = ("embedding_versions", "episodes", "facts", "rules")
 _IDENTITY = ("tenant_id", "id", "created_at")
@@ -95,10 +96,10 @@ def copy_database(
 def copy(source: SqlStore, target: SqlStore, *, progress: Progress | None = None) -> CopyReport:
     """Copy all rows, vectors included, from `source` to `target`, and compare the two; the source is only read.
 
-    The target is new, or an unfinished copy of the same source, which continues; a finished one is not written. The
-    rows are those of one moment. Each transaction holds a few hundred of them. Where a process writes to either
-    database until the comparison ends, the report names the tables that differ. `progress` gets the step (copying,
-    indexing, comparing) and the number of rows done so far.
+    The target is new, has only been opened before, or is an unfinished copy of the same source, which continues; a
+    finished one is not written. The rows are those of one moment. Each transaction holds a few hundred of them. Where a
+    process writes to either database until the comparison ends, the report names the tables that differ. `progress`
+    gets the step (copying, indexing, comparing) and the number of rows done so far.
 
     Raises:
         InvalidInput: the target is not empty, or holds a copy of another source; nothing was written.
@@ -117,8 +118,8 @@ def _copy_rows(source: SqlExtraction, *, target: SqlStore, progress: Progress) -
     fingerprint = _fingerprint(source)
     if _BEGUN not in marks and occupied is not None:
         raise InvalidInput(
-            f"the target is not empty ({occupied} has rows), so nothing was copied: choose a new one, which no engrain "
-            "has used yet"
+            f"the target is not empty ({occupied} has rows), so nothing was copied: choose a new one, into which no "
+            "engrain has written yet"
         )
     if _BEGUN in marks and not _is_same(json.loads(marks[_BEGUN]), fingerprint):
         raise InvalidInput("the target holds a copy of another memory, so nothing was copied: choose a new one")
@@ -126,6 +127,8 @@ def _copy_rows(source: SqlExtraction, *, target: SqlStore, progress: Progress) -
         return None
 
     def begin(restoration: SqlRestoration) -> Counter[str]:
+        if _BEGUN not in marks:
+            restoration.clear_embedders()
         restoration.add(_SETTINGS, [_mark(_BEGUN, json.dumps(fingerprint))])
         # Whoever opens the copy from now on finds the embedders of the source, and records none of its own.
         return Counter({table: restoration.add(table, list(_rows(source, table))) for table in _FIRST})
@@ -154,9 +157,11 @@ def _index(target: SqlStore, progress: Progress) -> None:
 
 
 def _inspect_target(target: SqlExtraction) -> tuple[dict[str, str], str | None]:
-    """Find the marks of a copy, and the first table with a row."""
+    """Find the marks of a copy, and the first table with a row; an embedder is noted by whoever opens a database."""
     marks = {row["key"]: row["value"] for row in target.rows(_SETTINGS, exact=True) if row["tenant_id"] == ""}
-    return marks, next((table for table in TABLES if any(True for _ in target.rows(table, exact=True))), None)
+    return marks, next(
+        (table for table in TABLES if table != _EMBEDDERS and any(True for _ in target.rows(table, exact=True))), None
+    )
 
 
 def _fingerprint(source: SqlExtraction) -> dict[str, str]:

@@ -65,6 +65,11 @@ class SqlRestoration:
         """Record the first embedder of this database."""
         embedding_versions.use_embedder(self.tx, embedder.name, embedder.dims, at)
 
+    def clear_embedders(self) -> None:
+        """Remove the records of embedders from a database without memories."""
+        self.backend.drop_vector_indexes(self.tx)
+        self.tx.execute("DELETE FROM embedding_versions", {})
+
     def clear(self, extent: Extent, at: datetime) -> int:
         """Remove the memories of an extent and all that depends on them (of a tenant, all else too).
 
