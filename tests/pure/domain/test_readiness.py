@@ -5,7 +5,7 @@ import pytest
 from engrain.domain.maintenance import readiness
 from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judge_readiness
 from engrain.domain.maintenance.vitals import JobVitals, Vitals
-from engrain.errors import DatabaseUnreachable
+from engrain.errors import DatabaseFull, DatabaseUnreachable, EngineUnavailable
 from tests.support.sample_records import NOON
 
 BOUNDS = Bounds(embedding_lag_s=300, job_lag_s=900)
@@ -80,7 +80,12 @@ def test_of_a_database_that_does_not_answer_nothing_else_is_known():
     ("state", "status", "text"),
     [
         (EmbedderState(name=None), "ok", "none is configured"),
-        (EmbedderState(name="minilm:v1", has_failed=True), "degraded", "tried again"),
+        (EmbedderState(name="minilm:v1", failure=EngineUnavailable("no")), "degraded", "minilm:v1 failed last time"),
+        (
+            EmbedderState(name="minilm:v1", failure=DatabaseFull("no room")),
+            "degraded",
+            "vectors of minilm:v1 were not stored, and are tried again: no room",
+        ),
         (EmbedderState(name=None, unused_because="run engrain reembed"), "degraded", "run engrain reembed"),
     ],
 )

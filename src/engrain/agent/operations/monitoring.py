@@ -33,7 +33,7 @@ def read_readiness(parts: Parts) -> Readiness:
     embedder = EmbedderState(
         name=getattr(parts.embedder, "name", None),
         unused_because=None if parts.without_vectors is None else str(parts.without_vectors),
-        has_failed=parts.queue.has_failed,
+        failure=parts.queue.failure,
     )
     vitals, absent = _read_vitals(parts, now)
     return judge_readiness(vitals, embedder, bounds, now, absent=absent)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.records import Record
+from engrain.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,11 +51,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderState:
-    """State of the embedder: its name if there is one, why it is not used, and its last failure."""
+    """State of the embedder: its name if there is one, why it is not used, and why the last vectors were not made."""
 
     name: str | None
     unused_because: str | None = None
-    has_failed: bool = False
+    failure: BaseException | None = None
 
 
 def judge_readiness(
@@ -110,7 +111,10 @@ def check_embedder(state: EmbedderState) -> Check:
         return Check(name="embedder", status="degraded", detail=state.unused_because)
     if state.name is None:
         return Check(name="embedder", status="ok", detail="none is configured; searches go by words")
-    if state.has_failed:
+    if isinstance(state.failure, StorageError):
+        detail = f"the vectors of {state.name} were not stored, and are tried again: {state.failure}"
+        return Check(name="embedder", status="degraded", detail=detail)
+    if state.failure is not None:
         return Check(name="embedder", status="degraded", detail=f"{state.name} failed last time, and is tried again")
     return Check(name="embedder", status="ok", detail=state.name)
 

@@ -51,7 +51,7 @@ class EmbeddingQueue:
         self._changed = threading.Condition(self._lock)
         self._announced = 0  # the number of announcements, and of those whose work is done
         self._done = 0
-        self._has_failed = False
+        self._failure: BaseException | None = None
         self._closing = False
         self._thread: threading.Thread | None = None
 
@@ -76,9 +76,9 @@ class EmbeddingQueue:
         self.announce()
 
     @property
-    def has_failed(self) -> bool:
-        """True if the last batch failed; it is retried."""
-        return self._has_failed
+    def failure(self) -> BaseException | None:
+        """The error of the last batch if it failed; it is retried."""
+        return self._failure
 
     @property
     def is_idle(self) -> bool:
@@ -95,7 +95,7 @@ class EmbeddingQueue:
         """Wait until all that was announced so far is done; False where time ran out or the engine fails."""
         with self._changed:
             goal = self._announced
-            self._changed.wait_for(lambda: self._done >= goal or self._closing or self._has_failed, timeout_s)
+            self._changed.wait_for(lambda: self._done >= goal or self._closing or self._failure is not None, timeout_s)
             return self._done >= goal
 
     def drain(self, progress: Callable[[int], None] | None = None) -> None:
@@ -142,12 +142,12 @@ class EmbeddingQueue:
             except BaseException as error:  # noqa: BLE001  # nothing an engine does may end the thread: it tries again
                 self._log_failure(error)
                 with self._changed:
-                    self._has_failed = True
+                    self._failure = error
                     self._changed.notify_all()
                     self._changed.wait_for(lambda: self._closing, self._pause_after_failure_s)
                 continue
             with self._changed:
-                self._has_failed = False
+                self._failure = None
                 self._done = goal
                 self._changed.notify_all()
 
