@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -341,3 +342,21 @@ def test_settings_come_from_the_file_that_is_named_before_or_after_the_command(c
     missing = cli("stats", "--config", "nowhere.toml")
     assert missing.code == 2
     assert "nowhere.toml cannot be read" in missing.err
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["recall", "tea", "--limit=-3"], "limit is -3; it must lie in [0, 1,000]"),
+        (["observe", "Tea.", "--importance", "11"], "importance is 11.0; it must lie in [0, 10]"),
+    ],
+)
+def test_a_number_out_of_its_bounds_is_refused_before_a_memory_is_made(cli, database, command, said):
+    refused = cli(*command)
+    assert (refused.code, said in refused.err) == (2, True)
+    assert not Path(database).exists()
+
+
+def test_an_erasure_of_a_tenant_tells_a_person_the_rows_of_each_table(cli):
+    cli("observe", "Tea.")
+    assert re.search(r"^rows of episodes +1$", cli("tenants", "erase", "default", "--yes").out, re.MULTILINE)

@@ -86,3 +86,16 @@ def test_what_needs_the_database_itself_says_so(served, keyed, tmp_path, command
     assert "server" in ran.err
     assert "use it there" in ran.err or f"{keyed[0]}/mcp" in ran.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_an_id_that_is_not_whole_it_is_said_that_a_server_knows_whole_ids_alone(served):
+    stored = served("observe", LISBON, "--json").json
+    for command in (
+        ["get", stored["id"][:8]],
+        ["forget", stored["id"][:8] + "..."],
+        ["erase", stored["id"], "0123abcd", "--yes"],
+    ):
+        refused = served(*command)
+        assert refused.code == 2
+        assert "beginning of an id, and a memory on a server knows whole ids alone" in refused.err
+    assert served("get", stored["id"]).code == 0

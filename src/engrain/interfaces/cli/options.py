@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -91,6 +92,8 @@ def option_of(parameter: Parameter, *, is_placed: bool, default: Any = None) -> 
         written, convert = f"--no-{written[2:]}", lambda _: False
     elif get_origin(value) is dict or value is Any or _is_record(value):
         convert = _json(written[2:].replace("-", " "), value, is_list=items is not None)
+    elif value in (int, float) and word.low is not None and items is None:
+        convert = _bounded(parameter.json_name, word.low, math.inf if word.high is None else word.high)
     text = " ".join(_help(parameter, choices, is_repeated=items is not None, default=default))
     return Option(
         name=parameter.name,
@@ -135,6 +138,18 @@ def _plain(kind: Any) -> Any:
 
 def _is_record(kind: Any) -> bool:
     return isinstance(kind, type) and (issubclass(kind, Record) or hasattr(kind, "__required_keys__"))
+
+
+def _bounded(name: str, low: float, high: float) -> Convert:
+    """Reads a number within bounds: out of them, no memory is opened, and none made where there is none."""
+
+    def read(value: float) -> float:
+        if not low <= value <= high:
+            bounds = f"in [{low:,g}, {high:,.0f}]" if high < math.inf else f"at {low:,g} or above"
+            raise InvalidInput(f"{name} is {value:,}; it must lie {bounds}")
+        return value
+
+    return read
 
 
 def _json(label: str, kind: Any, *, is_list: bool) -> Convert:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engrain.agent.agent import Agent
     from engrain.verbs.signatures import Signature
     from engrain.verbs.words import Identified
@@ -28,6 +30,22 @@ def with_whole_ids(agent: Agent, made: Signature, arguments: dict[str, Any]) -> 
         name: value if kinds.get(name) is None else _whole(agent, kinds[name] or "memory", value)
         for name, value in arguments.items()
     }
+
+
+def check_whole_ids(made: Signature, arguments: Mapping[str, Any]) -> None:
+    """Check that no id is a prefix, for a server, which looks for whole ids alone.
+
+    Raises:
+        InvalidInput: one is.
+    """
+    for name, value in arguments.items():
+        kind = made.by_name[name].word.id_of if name in made.by_name else None
+        for text in [] if kind is None else value if isinstance(value, list) else [value]:
+            if _PREFIX.fullmatch(text):
+                raise InvalidInput(
+                    f"{text} is the beginning of an id, and a memory on a server knows whole ids alone: "
+                    f"--json shows that of each {kind or 'memory'}"
+                )
 
 
 def _whole(agent: Agent, kind: Identified, value: Any) -> Any:

@@ -14,7 +14,7 @@ from engrain.interfaces.cli.adaptations import adaptation_of
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, is_served, make_command
 from engrain.interfaces.cli.options import Option, option_of, values_of
-from engrain.interfaces.cli.prefixes import with_whole_ids
+from engrain.interfaces.cli.prefixes import check_whole_ids, with_whole_ids
 from engrain.verbs.signatures import Signature, signature
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def _run(made: Signature, invocation: Invocation, values: dict[str, Any]) -> Non
         made = signature(adapted.other[1])
     opened = invocation.adding if made.verb.effect in _WRITING else partial(invocation.memory, reads=True)
     with opened() as memory:
-        if not is_served(memory):  # which looks for whole ids alone
+        if is_served(memory):
+            check_whole_ids(made, arguments)
+        else:
             arguments = with_whole_ids(memory.agent(), made, arguments)
         if adapted.agree is not None:
             arguments = adapted.agree(invocation, memory, arguments)

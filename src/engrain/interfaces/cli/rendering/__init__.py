@@ -43,6 +43,7 @@ TEXTS: Mapping[str, Callable[[Any], str]] = {
     "Routing": reports.routing,
     "Stats": lambda stats: output.pairs(generic.flat(stats.to_dict())),
     "Summary": lambda summary: summary.text or "nothing to summarize",
+    "TenantErasure": reports.tenant_erasure,
     "UndoResult": reports.undone,
 }
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engrain.domain.access.pools import PoolSync
     from engrain.domain.entities.graph import KnowledgeGraph
     from engrain.domain.entities.registry import Enrichment, EntityProfile
+    from engrain.domain.maintenance.erasure import TenantErasure
     from engrain.domain.maintenance.findings import Audit
     from engrain.domain.memories.routing import Routing
     from engrain.domain.runs.completions import Usage
@@ -45,6 +46,13 @@ def routing(route: Routing) -> str:
     named = " ".join(part for part in (route.subject, route.predicate, route.key) if part)
     content = f"{named}: {route.content}" if named else route.content
     return f"{route.route}: {output.one_line(content)}\n{'; '.join(route.reasons)}"
+
+
+def tenant_erasure(proof: TenantErasure) -> str:
+    """The proof, with a line for each table with the number of rows that go."""
+    values = proof.to_dict()
+    rows = {f"rows of {table}": count for table, count in values.pop("rows").items()}
+    return output.pairs({**values, **rows})
 
 
 def audit(report: Audit) -> str:
