@@ -458,6 +458,14 @@ def test_what_is_no_url_is_refused_without_being_quoted(location):
     assert raised.value.__cause__ is None
 
 
+def test_a_parameter_that_there_is_none_of_is_named_unless_it_may_be_of_a_password():
+    with pytest.raises(errors.InvalidInput, match='no parameter "ssl_mode" in the URL'):
+        Connections("postgresql://ana@h/db?ssl_mode=require")
+    with pytest.raises(errors.InvalidInput, match="cannot be read") as raised:
+        Connections("postgresql://ana:1/a?hunter=2@h/db")
+    assert "hunter" not in str(raised.value)
+
+
 def test_the_location_names_the_database_and_not_the_password(url, connections):
     parts = conninfo_to_dict(url)
     assert connections.location == f"postgresql://{parts['user']}@{parts['host']}:{parts['port']}/{parts['dbname']}"

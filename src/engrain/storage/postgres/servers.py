@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # How often two connections are looked at: under load another client may take the session that both would share.
 _LOOKS = 5
 _PORTS = re.compile(r"[0-9,]*")
+_UNKNOWN = re.compile(r'invalid URI query parameter: ("[a-z_]+")')
 
 
 def refuse_lookalikes(connection: Connection, location: str) -> None:
@@ -84,7 +85,11 @@ def parse_url(url: str) -> dict[str, Any]:
         raise InvalidInput(f"this is no URL of a PostgreSQL database; {wanted}")
     try:
         parameters = dict(conninfo_to_dict(url))
-    except psycopg.ProgrammingError:
+    except psycopg.ProgrammingError as error:
+        unknown = _UNKNOWN.search(str(error))
+        if unknown and "@" not in url.partition("?")[2]:  # else it may be a part of a password
+            named = f"there is no parameter {unknown[1]} in the URL of a PostgreSQL database"
+            raise InvalidInput(f"{named}; {wanted}") from None
         raise InvalidInput(f"this URL of a PostgreSQL database cannot be read; {wanted}") from None
     # What a password with / ? or @ in it is taken for, as it stands.
     is_torn = "@" in f"{parameters.get('host')}{parameters.get('dbname')}"
