@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import os
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -49,10 +50,19 @@ class Awaited(Generic[_Parameters, _Answer]):
 
         @functools.wraps(self.method)
         async def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Answer:
-            method = getattr(instance.wrapped, self.method.__name__)  # a server's memory has its own
-            return await asyncio.to_thread(method, *args, **kwargs)
+            method: Any = getattr(instance.wrapped, self.method.__name__)  # a server's memory has its own
+            given = {name: _as_plain(value) for name, value in kwargs.items()}
+            return await asyncio.to_thread(method, *map(_as_plain, args), **given)
 
         return call
+
+
+def _as_plain(value: Any) -> Any:
+    """Return a coroutine function, such as a `progress`, as a function for other threads, which the loop runs."""
+    if not inspect.iscoroutinefunction(value):
+        return value
+    loop = asyncio.get_running_loop()
+    return lambda *args: asyncio.run_coroutine_threadsafe(value(*args), loop).result()
 
 
 class Paired(Generic[_Parameters, _Answer]):

@@ -143,3 +143,23 @@ def test_it_closes_with_the_block_whatever_happens_in_it(path):
 def test_a_location_that_is_refused_is_refused_when_awaited():
     with pytest.raises(InvalidInput, match="location is empty"):
         asyncio.run(opened(""))
+
+
+def test_a_progress_that_is_awaited_runs_in_the_loop_before_the_work_goes_on(path):
+    seen = []
+
+    async def note(*done):
+        await asyncio.sleep(0)
+        seen.append((done, asyncio.get_running_loop()))
+
+    async def live():
+        async with await opened(path) as memory:
+            await memory.agent("ana").remember("tea", subject="Ana", predicate="likes")
+            await memory.decay(progress=note)
+            count = len(seen)
+            await memory.flush(note)
+            return count, asyncio.get_running_loop()
+
+    count, loop = asyncio.run(live())
+    assert count > 0
+    assert {running for _, running in seen} == {loop}
