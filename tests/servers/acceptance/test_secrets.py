@@ -42,7 +42,7 @@ def write_everywhere(agent, tmp_path):
 def write_in_every_field(agent, tmp_path):
     """Write the token wherever a person or a model words something freely."""
     calls, metadata = [{"input": {"command": TEXT}}], {"why": [TEXT], TOKEN: 1}
-    agent.observe("A turn", tool_calls=calls, metadata=metadata)
+    agent.observe("A turn", model=f"mine {TOKEN}", tool_calls=calls, metadata=metadata)
     agent.hooks.message("Another", tool_calls=calls, metadata=metadata)
     agent.add([{"role": "user", "content": TEXT}], metadata=metadata)
     about = {"subject": f"Ana {TOKEN}", "predicate": f"pushes {TOKEN}", "source": TEXT, "metadata": metadata}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.wiring.acts import new_id
-from engrain.agent.wiring.arguments import mask_secrets, parse_time
+from engrain.agent.wiring.arguments import mask_secrets, parse_label, parse_time
 from engrain.domain import checks
 from engrain.domain.memories import importance as estimates
 from engrain.domain.records import ROLES, Caller, Episode, make_episode
@@ -67,7 +67,7 @@ def new_episode(  # what a turn is made of
         if importance is None
         else _parse_importance(importance),
         tokens=None if tokens is None else checks.count(tokens, name="tokens", high=MOST_TOKENS),
-        model=None if model is None else checks.name(model, name="model"),
+        model=None if model is None else parse_label(parts, model, name="model"),
         tool_calls=() if tool_calls is None else mask_secrets(parts, checks.json_values(tool_calls, name="tool_calls")),
         tags=() if tags is None else checks.names(tags, name="tag"),
         metadata={} if metadata is None else mask_secrets(parts, checks.host_metadata(metadata)),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _Record = TypeVar("_Record", Episode, Fact, Rule, Entity)
 
-_FIELDS = ("subject", "predicate", "content", "source", "tool_calls", "metadata", "canonical_name", "aliases")
+_FIELDS = tuple("subject predicate content source model tool_calls metadata canonical_name aliases".split())
 
 
 def apply_policy_to_fields(
@@ -62,6 +62,6 @@ def find_in_memory(memory: MemoryRecord) -> list[Secret]:
     if isinstance(memory, Fact):
         says, values = f"{memory.subject} {memory.predicate}: {says}", [memory.source, *values]
     if isinstance(memory, Episode):
-        values += memory.tool_calls
+        values += (memory.model, *memory.tool_calls)
     labels = "\n".join(json.dumps(value, ensure_ascii=False) for value in values if value)
     return find_secrets(says) + find_secrets(labels, is_label=True)
