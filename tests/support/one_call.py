@@ -20,7 +20,7 @@ from engrain.storage.entities import removal as entity_removal
 from engrain.storage.exact import items, logs
 from engrain.storage.reports import overviews, stats, surveys, tenants
 from engrain.storage.runs import actions, claims, undo
-from engrain.storage.search import history, matching, namespaces, recency
+from engrain.storage.search import entity_mentions, history, matching, namespaces, recency
 from engrain.storage.search.candidates import RankedDocs
 from engrain.storage.transaction import for_every_user
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
@@ -109,7 +109,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "nearest": _search_vectors,
     "newest": recency.find_newest,
     "important": recency.find_important,
-    "mentioning": mentions.find_mentioning,
+    "mentioning": entity_mentions.find_mentioning,
     "traits": read_traits,
     "recalled_traits": recall_traits,
     "load": matching.load_matching,
@@ -117,7 +117,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
     "newest_rules": recency.load_newest_rules,
     "neighbours": matching.load_neighbours,
     "page": surveys.load_page,
-    "mentions_of": mentions.load_mentions,
+    "mentions_of": entity_mentions.load_mentions,
     "unenriched": lookup.find_unenriched,
     "standouts": overviews.find_standouts,
 }

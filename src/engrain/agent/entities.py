@@ -22,8 +22,9 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity, EntityType, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage.entities import lookup, mentions, registry
+from engrain.storage.entities import lookup, registry
 from engrain.storage.entities.subjects import Subject, find_namesakes
+from engrain.storage.search import entity_mentions
 from engrain.storage.search.recency import load_newest
 from engrain.storage.transaction import for_every_user
 
@@ -328,7 +329,7 @@ def _load_profile(snapshot: Snapshot, id_or_name: str, now: datetime) -> EntityP
         if not facts:
             raise _entity_not_found(snapshot, id_or_name)
         return profile.build_unregistered(id_or_name, facts)
-    sightings = mentions.load_mentions(snapshot, request, entity.id, _MOST_SIGHTINGS)
+    sightings = entity_mentions.load_mentions(snapshot, request, entity.id, _MOST_SIGHTINGS)
     related = lookup.load_entities(snapshot, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
     return profile.build_profile(entity, sightings, facts, {other.id: other for other in related})
 

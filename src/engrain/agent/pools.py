@@ -13,8 +13,8 @@ from engrain.agent.wiring.arguments import find_preset, mask_secrets, parse_agen
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
-from engrain.domain.access.pools import SYNCED_KEY, Pool, PoolSync, copy_to_scope, pool_scope
-from engrain.domain.access.scopes import user_scope
+from engrain.domain.access.pools import SYNCED_KEY, Pool, PoolSync, copy_to_scope
+from engrain.domain.access.scopes import pool_scope, user_scope
 from engrain.domain.filters import Filter
 from engrain.domain.ids import derived_id
 from engrain.domain.records import Answer, Caller, Fact, Link, MemoryRecord

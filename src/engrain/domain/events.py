@@ -10,8 +10,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.access.pools import pool_scope
-from engrain.domain.access.scopes import GLOBAL_SCOPE, user_scope
+from engrain.domain.access.scopes import GLOBAL_SCOPE, pool_scope, user_scope
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Link, MemoryRecord, Rule, format_time
 
 if TYPE_CHECKING:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engrain.domain.text.tokens import approximate_tokens
-from engrain.engines.callables import CallableEmbedder, CallableLLM, CallableNames, CallableReranker
 from engrain.engines.endpoint_config import EndpointConfig, ServiceAddress
 from engrain.errors import InvalidInput
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker, TokenCounter
+    from engrain.engines.callables import CallableEmbedder, CallableLLM, CallableNames, CallableReranker
     from engrain.engines.embedders.minilm import MiniLM
     from engrain.engines.llms.responses import Limits
 
@@ -278,3 +278,12 @@ def _endpoint_config(
         key_setting=f"{section}.key" if variable is None else f"{section}.key or {variable}",
         needs_key=address.url is None,
     )
+
+
+def __getattr__(name: str) -> Any:
+    """Load what makes an engine of a function when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module 'engrain.engines' has no attribute {name!r}")
+    from engrain.engines import callables
+
+    return getattr(callables, name)

@@ -15,8 +15,7 @@ from engrain.domain.text.names import name_key
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.embeddings.checked_embedder import mismatch
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
-from engrain.storage.entities import mentions
-from engrain.storage.search import recency
+from engrain.storage.search import entity_mentions, recency
 from engrain.storage.search.candidates import NONE, RankedDocs, join_docs, list_candidates
 from engrain.storage.search.matching import filter_docs, load_matching
 
@@ -73,7 +72,7 @@ def entity(search: ChannelInput) -> RankedDocs:
     names = candidate_names(search.text)
     if not names:
         return NONE
-    return _as_columns(mentions.find_mentioning(search.snapshot, search.request, names, search.depth))
+    return _as_columns(entity_mentions.find_mentioning(search.snapshot, search.request, names, search.depth))
 
 
 def newest(search: ChannelInput) -> RankedDocs:

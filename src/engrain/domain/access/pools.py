@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 SYNCED_KEY = "synced_from_pool"
 
 
-def pool_scope(name: str) -> str:
-    """Scope of the memories of a pool."""
-    return f"pool:{name}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool(Record):
     """A pool as its members see it."""

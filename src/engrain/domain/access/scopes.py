@@ -24,6 +24,11 @@ def user_scope(user: str | None, audience: str) -> str:
     return f"{_USER}{user}" if audience == GLOBAL_SCOPE else f"{_USER}{user}/{audience}"
 
 
+def pool_scope(name: str) -> str:
+    """Scope of the memories of a pool."""
+    return f"pool:{name}"
+
+
 def audience_of(scope: str) -> str:
     """Audience of a scope among the agents: global, an agent's name or a pool."""
     return (scope.partition("/")[2] or GLOBAL_SCOPE) if scope.startswith(_USER) else scope

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.access.pools import pool_scope
-from engrain.domain.access.scopes import audience_of
+from engrain.domain.access.scopes import audience_of, pool_scope
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.access.pools import Pool, pool_scope
+from engrain.domain.access.pools import Pool
+from engrain.domain.access.scopes import pool_scope
 from engrain.errors import Forbidden, InvalidInput
 from engrain.storage.access import membership
 from engrain.storage.transaction import for_every_user

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.access.pools import pool_scope
-from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, pool_scope, user_of
 from engrain.domain.records import Caller, Degraded, Episode, Fact, MemoryRecord
 from engrain.domain.runs import batches
 from engrain.domain.runs.plans import Action, ActionResult, Plan
