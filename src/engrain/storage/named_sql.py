@@ -10,7 +10,7 @@ SELECT ...;
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from pathlib import Path
 
 from engrain.storage.rows import column_types, find_record
 
@@ -18,9 +18,9 @@ _FIELDS = re.compile(r"\b(COLUMNS|VALUES) OF (\w+)")
 _HEADING = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 
 
-def load_bodies(package: str, name: str) -> dict[str, str]:
-    """Load the statements of one file by name, as they are written."""
-    text = (files(package) / name).read_text(encoding="utf-8")
+def load_bodies(room: str = ".") -> dict[str, str]:
+    """Load the statements of a room of the storage by name, as they are written; without a room the shared ones."""
+    text = (Path(__file__).parent / room / "queries.sql").read_text(encoding="utf-8")
     _, *rest = _HEADING.split(text)
     return dict(zip(rest[::2], rest[1::2], strict=True))
 

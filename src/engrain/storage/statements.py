@@ -50,9 +50,7 @@ class Statements:
     )  # made of others, and run in its place
 
 
-def load_statements(
-    dialect: Dialect, own_package: str, refusal: Callable[[Exception], StorageError | None]
-) -> Statements:
-    """Load the statements of a backend: the shared ones in its dialect, and those of its own package."""
-    bodies = load_bodies("engrain.storage", "queries.sql") | load_bodies(own_package, "queries.sql")
+def load_statements(dialect: Dialect, room: str, refusal: Callable[[Exception], StorageError | None]) -> Statements:
+    """Load the statements of a backend: the shared ones in its dialect, and those of its own room."""
+    bodies = load_bodies() | load_bodies(room)
     return Statements(dialect, RecordRows(dialect), SpelledStatements(bodies, dialect), refusal)

@@ -24,7 +24,7 @@ from tests.support.store_calls import LISBON, READS, TEA, TEAM, TRAM, WRITES, fi
 from tests.support.store_samples import axis, conversation, embed_all, put
 from tests.support.stores import SqliteStore
 
-OWN = load_bodies("engrain.storage.sqlite", "queries.sql")
+OWN = load_bodies("sqlite")
 SQL = STATEMENTS.named.spell_all()
 # Everything but the few rows of the versions of embedders, the handful of sequences, and keys, which are listed whole.
 GROWING = [
@@ -294,7 +294,7 @@ def test_every_statement_is_used():
     composed |= {"erase_episodes", "erase_facts", "erase_rules"}
     composed |= {f"set_{kind}_confirmation" for kind in ("fact", "rule")}
     assert [name for name in SQL if f'"{name}"' not in code and name not in composed] == []
-    assert not OWN.keys() & load_bodies("engrain.storage", "queries.sql").keys()
+    assert not OWN.keys() & load_bodies().keys()
 
 
 def test_putting_one_episode_takes_few_statements_however_many_there_are(store):

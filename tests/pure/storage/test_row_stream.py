@@ -95,7 +95,7 @@ def test_no_statement_lists_the_columns_of_a_record(package):
 
 
 def test_statements_name_the_columns_of_a_record_by_its_table():
-    bodies = load_bodies("engrain.storage", "queries.sql")
+    bodies = load_bodies()
     statements = {name: expand(body) for name, body in bodies.items()}
     columns = Rows(find_record("access_keys"), SQLITE).columns
     assert f"SELECT {columns} FROM access_keys" in statements["keys_of"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from engrain.errors import SchemaTooNew, StorageError
@@ -86,4 +86,4 @@ def for_alembic(dialect_name: str, revision: str) -> list[str]:
 @cache
 def script(dialect: Dialect, revision: str) -> str:
     """The SQL that takes a database from the revision before to this one."""
-    return (files("engrain.storage") / dialect / "revisions" / f"{revision}.sql").read_text(encoding="utf-8")
+    return (Path(__file__).parents[1] / dialect / "revisions" / f"{revision}.sql").read_text(encoding="utf-8")

@@ -6,4 +6,4 @@ from engrain.storage.dialects import postgres_dialect
 from engrain.storage.postgres.driver_errors import translate_refusal
 from engrain.storage.statements import load_statements
 
-STATEMENTS = load_statements(postgres_dialect(), "engrain.storage.postgres", translate_refusal)
+STATEMENTS = load_statements(postgres_dialect(), "postgres", translate_refusal)

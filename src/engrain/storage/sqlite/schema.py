@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engrain.errors import NotAnEngrainFile
@@ -45,7 +45,7 @@ def prepare(connections: Connections) -> str:
 
 def create(db: apsw.Connection) -> None:
     """Make the newest schema in an empty file, in the caller's transaction: in a quarter of the time of `upgrade`."""
-    db.execute((files("engrain.storage.sqlite") / "schema.sql").read_text(encoding="utf-8"))
+    db.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
     db.pragma("application_id", APPLICATION_ID)
 
 

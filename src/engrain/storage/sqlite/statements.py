@@ -6,4 +6,4 @@ from engrain.storage.dialects import SQLITE
 from engrain.storage.sqlite.driver_errors import translate_refusal
 from engrain.storage.statements import load_statements
 
-STATEMENTS = load_statements(SQLITE, "engrain.storage.sqlite", translate_refusal)
+STATEMENTS = load_statements(SQLITE, "sqlite", translate_refusal)

@@ -176,10 +176,10 @@ def _set_nothing(tx: Transaction) -> _Rows:  # noqa: ARG001
     return []
 
 
-_SHARED = load_bodies("engrain.storage", "queries.sql")
+_SHARED = load_bodies()
 # Counts of the shared statements: those of PostgreSQL join what one node cannot.
 _COUNTS = {name: _SHARED[name] for name in ("episode_stats", "fact_stats", "episode_counts")}
-_OWN = load_bodies("engrain.storage.postgres.citus", "queries.sql")
+_OWN = load_bodies("postgres/citus")
 CITUS_STATEMENTS = replace(
     STATEMENTS,
     named=STATEMENTS.named.replace(_COUNTS | _OWN),
