@@ -272,3 +272,23 @@ def test_what_runs_learn_is_linked_in_their_transactions(tmp_path):
         written = {event.memory_id: event.created_at for event in agent.events(event_type="fact_created")}
         assert {event.memory_id for event in events} >= {learned.memory_id, saved.id, kept}
         assert all(event.created_at == written.get(event.memory_id, event.created_at) for event in events)
+
+
+@pytest.mark.parametrize("erased", ["user", "agent"])
+def test_a_merge_is_followed_and_undone_after_somebody_it_touched_was_erased(location, erased):
+    """An erasure leaves the events of the merge in the scopes of a user or an agent without their payloads."""
+    with Memory.open(location, embedder="none", clock=Clock(minutes=1)) as memory:
+        agent, cook = memory.agent("assistant"), memory.agent("cook", user="ana")
+        bob, robert, rob = (agent.entities.create(name, "person") for name in ("Bob", "Robert", "Rob"))
+        cook.remember("Lisbon", subject="Bob", predicate="lives in", entity_id=bob.id)
+        agent.remember("Porto", subject="Bob", predicate="lives in", entity_id=bob.id)
+        agent.entities.merge(bob.id, robert.id)
+        if erased == "user":
+            memory.erase_user("ana")
+        else:
+            memory.erase_tenant("default", agent="cook")
+        assert agent.entities.merge(rob.id, robert.id).target.aliases == ("Bob", "Rob")
+        assert agent.entities.unmerge(rob.id).target.aliases == ("Bob",)
+        assert agent.entities.unmerge(bob.id).target.aliases == ()
+        assert [fact.content for fact in agent.facts(subject="Bob")] == ["Porto"]
+        assert memory.health(thorough=True).problems == ()

@@ -398,10 +398,10 @@ def _return_mentions(
 
 
 def load_merges(tx: Transaction, tenant_id: str, target_id: str) -> list[Mapping[str, Any]]:
-    """Load the payloads of the merges into an entity and of their reversals, whoever sees them."""
+    """Load the payloads of the merges into an entity and of their reversals, whoever sees them; no erased ones."""
     types = tx.dialect.listed(["entity_merge", "entity_unmerge"])
     rows = tx.rows("payloads_of", tenant_id=tenant_id, id=target_id, types=types)
-    return [tx.dialect.parsed(payload) for (payload,) in rows]
+    return [parsed for (payload,) in rows if (parsed := tx.dialect.parsed(payload))]
 
 
 def _empty_report() -> dict[str, Any]:
