@@ -11,6 +11,7 @@ import pytest
 
 from tests.integrations.model_server import anthropic, openai, openai_chat, serve
 from tests.support import installs
+from tests.support.engrain import EngrainServer
 from tests.support.postgres import server
 
 HERE = Path(__file__).parent
@@ -73,6 +74,20 @@ def test_an_adapter_does_as_the_frameworks_own_on_both_databases(framework, tmp_
     locations = str(tmp_path / "memory.db"), server().new_database(has_schema=True)
     told = run(folder, "-c", ON_EACH, HERE / "contracts" / f"{name}_contracts.py", *locations, cwd=tmp_path)
     assert told.splitlines().count("ok") == len(locations)
+
+
+@pytest.mark.parametrize("framework", ["adk", "llama_index"], indirect=True)
+def test_a_memory_that_is_out_of_reach_fails_no_run(framework, tmp_path):
+    name, folder = framework
+    script = HERE / "contracts" / "out_of_reach.py"
+    with EngrainServer(tmp_path / "memory.db") as server:
+        given = {**os.environ, "PYTHONPATH": str(folder)}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen([sys.executable, script, name, server.address], env=given, **pipes) as ran:
+            opened = ran.stdout.readline()
+            server.stop()
+            _, errors = ran.communicate("\n")
+    assert (opened, ran.returncode) == ("open\n", 0), errors
 
 
 def program(name):

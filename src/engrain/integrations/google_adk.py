@@ -5,6 +5,7 @@ https://github.com/google/adk-python, `google.adk.memory.BaseMemoryService`.
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.genai import types
 
+from engrain import metrics
+from engrain.domain.memories.hooks import fails_open
 from engrain.domain.records import Episode, Fact, MemoryRecord
 from engrain.integrations.connection import (
     Adapter,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.agent import Agent
 
+_LOG = logging.getLogger(__name__)
 _IDS = "google-adk"  # namespace of the ids that memories were given, beside other items of the agent
 _ID, _AUTHOR = "adk:id", "adk:author"  # in the metadata of a fact
 
@@ -39,7 +43,7 @@ class EngrainMemoryService(Adapter, BaseMemoryService):
 
     An app of ADK is an agent, its users are users: neither sees another's. The texts of events become episodes, each
     once, however often a session is added; what was deleted or forgotten does not come back. A memory that is out of
-    reach fails no run: turns wait.
+    reach fails no run: turns wait, and a search finds nothing.
     """
 
     def __init__(self, memory: MemoryOrLocation, *, limit: int = 10) -> None:
@@ -80,7 +84,14 @@ class EngrainMemoryService(Adapter, BaseMemoryService):
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Find the memories of a user of an app that answer a query best, the best first."""
         agent = self._agent(app_name, user_id)
-        found = await self._connection.call(agent.recall, query, limit=self._limit)
+        try:
+            found = await self._connection.call(agent.recall, query, limit=self._limit)
+        except Exception as error:  # ADK's load_memory would end the run with it
+            if not fails_open(error):
+                raise
+            metrics.count("contexts_degraded")
+            _LOG.warning("a search failed open", extra={"error": type(error).__name__})
+            return SearchMemoryResponse()
         return SearchMemoryResponse(memories=[_entry(hit.memory) for hit in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:

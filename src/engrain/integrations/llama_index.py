@@ -29,7 +29,7 @@ class EngrainMemoryBlock(Adapter, BaseMemoryBlock[str]):
 
     Gives a context block for the last message of the user within `budget_tokens`, and a smaller one where the memory
     asks for less. A message that is put again adds nothing, as LlamaIndex names none: of equal ones in a session the
-    first stays.
+    first stays. A memory that is out of reach fails no run: the block is left out, and messages wait.
     """
 
     name: str = "engrain"
@@ -52,12 +52,12 @@ class EngrainMemoryBlock(Adapter, BaseMemoryBlock[str]):
         for message in messages:
             session, content = message.additional_kwargs.get("session_id"), message.content or ""
             if message.role in SPOKEN_ROLES:
+                agent = self._connection.memory.agent(self.agent, user=self.user, session=session)
                 await self._connection.call(
                     store_text,
-                    self._connection.agent.observe,
+                    agent.hooks.message,
                     content,
                     role=str(message.role.value),
-                    session=session,
                     idempotency_key=derive_key("llama-index", f"{session} {message.role} {content}"),
                 )
 
@@ -70,8 +70,8 @@ class EngrainMemoryBlock(Adapter, BaseMemoryBlock[str]):
     async def _load(self, question: str, budget_tokens: int) -> str:
         if not question.strip():
             return ""
-        context = self._connection.agent.context
-        block = await self._connection.call(context, question, budget_tokens=budget_tokens)
+        start = self._connection.agent.hooks.session_start
+        block = await self._connection.call(start, question, budget_tokens=budget_tokens)
         text = _BlockText(quote_block(block))
         text.question, text.tokens = question, block.tokens
         return text
