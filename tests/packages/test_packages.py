@@ -1,12 +1,15 @@
 """The wheel and the source archive hold what they should, and run in an empty environment without the repository."""
 
 import re
+import sys
 import tarfile
 import zipfile
 from email import message_from_bytes
 
+import pytest
+
 import engrain
-from tests.packages.conftest import ROOT, tracked_files
+from tests.packages.conftest import EXAMPLE, ROOT, run, tracked_files
 
 # What is of use in the repository alone: how changes are checked there, and what git leaves out.
 OF_THE_REPOSITORY = {".ci/run"}
@@ -57,3 +60,24 @@ def test_the_wheel_runs_in_an_empty_environment(wheel_run, place):
 def test_the_source_archive_installs_the_same_files_and_runs(wheel_run, archive_run):
     assert archive_run["files"] == wheel_run["files"]
     assert archive_run["version"] == wheel_run["version"]
+
+
+def uv(*arguments, folder):
+    """Run uv without the pinned versions."""
+    return run(sys.executable, "-m", "uv", "pip", *arguments, folder=folder, UV_CONSTRAINT="")
+
+
+def test_the_wheel_runs_with_the_lowest_versions_that_it_allows(wheel, tmp_path):
+    lowest, environment = tmp_path / "lowest.txt", tmp_path / "environment"
+    uv("compile", "--no-build", "--resolution", "lowest-direct", "-o", lowest, ROOT / "pyproject.toml", folder=tmp_path)
+    run(sys.executable, "-m", "venv", "--without-pip", environment, folder=tmp_path)
+    python = environment / "bin/python"
+    uv("install", "--no-build", "--python", python, "-r", lowest, wheel, folder=tmp_path)
+    embeds = "with Memory.open('agent.db') as memory: print(memory.agent('assistant').recall('home').degraded)"
+    assert run(python, "-I", "-c", EXAMPLE + embeds, folder=tmp_path).endswith("\n()\n")
+
+
+@pytest.mark.parametrize("extras", [("llm", "pydantic-ai", "server", "langgraph", "openai-agents"), ("crewai", "http")])
+def test_extras_go_together(extras, tmp_path):
+    chosen = [option for extra in extras for option in ("--extra", extra)]
+    uv("compile", "--no-build", *chosen, ROOT / "pyproject.toml", folder=tmp_path)
