@@ -75,6 +75,7 @@ def test_the_wheel_runs_with_the_lowest_versions_that_it_allows(wheel, tmp_path)
     uv("install", "--no-build", "--python", python, "-r", lowest, wheel, folder=tmp_path)
     embeds = "with Memory.open('agent.db') as memory: print(memory.agent('assistant').recall('home').degraded)"
     assert run(python, "-I", "-c", EXAMPLE + embeds, folder=tmp_path).endswith("\n()\n")
+    assert "Lisbon" in run(environment / "bin/engrain", "recall", "home", "--db", "agent.db", folder=tmp_path)
 
 
 @pytest.mark.parametrize("extras", [("llm", "pydantic-ai", "server", "langgraph", "openai-agents"), ("crewai", "http")])
