@@ -334,6 +334,13 @@ class TestDamage:
         with pytest.raises(EngineUnavailable, match=rf"{name} is damaged"):
             embed(MiniLM(folder=copy), "hello")
 
+    @pytest.mark.parametrize("name", ["model.onnx", "weights.bin", "tokenizer.json"])
+    def test_an_empty_file_is_named(self, copy, name):
+        """A full disk leaves one, and no map is made of it."""
+        replace(copy / name, b"")
+        with pytest.raises(EngineUnavailable, match=rf"{name} is damaged: it is empty"):
+            embed(MiniLM(folder=copy), "hello")
+
     @pytest.mark.parametrize("content", [b"", b"not json", b"[]", b'{"files": {"model.onnx": {}}}'])
     def test_unreadable_provenance_says_what_to_do(self, copy, content):
         replace(copy / "provenance.json", content)

@@ -188,6 +188,8 @@ def _verify(folder: Path) -> None:
     built = json.loads((folder / "provenance.json").read_bytes())["files"]
     for name, facts in built.items():
         path = folder / name
+        if path.stat().st_size == 0:
+            raise ValueError(f"{path} is damaged: it is empty")
         with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
             checksum = zlib.crc32(content)
         if checksum != int(facts["crc32"], 16):
