@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 _Record = TypeVar("_Record", Episode, Fact, Rule, Entity)
 
-_FIELDS = tuple("subject predicate content source model tool_calls metadata canonical_name aliases".split())
+_FIELDS = (
+    "subject",
+    "predicate",
+    "content",
+    "source",
+    "model",
+    "tool_calls",
+    "metadata",
+    "canonical_name",
+    "aliases",
+)
 
 
 def apply_policy_to_fields(
