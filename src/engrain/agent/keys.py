@@ -63,7 +63,7 @@ class Keys(View):
             InvalidInput: an unknown role, a scope's name, or a time that has passed; nothing was written.
         """
         act = self._act(tenant)
-        ends = parse_end(expires_at, name="expires_at", now=act.at)
+        ends = parse_end(expires_at, name="expires_at", now=act.at, after=act.at)
         if ends is not None and ends <= act.at:
             raise InvalidInput(f"expires_at {ends:%Y-%m-%d %H:%M} UTC has passed; name a time to come")
         key = AccessKey(

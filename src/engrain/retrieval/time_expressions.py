@@ -99,17 +99,21 @@ def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def parse_span(text: str, now: datetime) -> Span | None:
+def parse_span(text: str, now: datetime, *, after: datetime | None = None) -> Span | None:
     """Parse a text that is one time and nothing else ("yesterday", "March 2026", "next month"); None for any other.
 
-    A month or day without a year is the last one; but "next May" is to come. What lies some days, weeks, months or
-    years off is a day.
+    A weekday, and a month or day without a year, is the last one; with `after` the first that is not over then. What
+    lies some days, weeks, months or years off is a day, and so is the beginning or end of a time.
     """
-    named = " ".join(text.split())
-    for candidate in (named, _BEFORE_TIME.sub("", named), f"in {named}", f"on {named}"):
-        for pattern, read in (*_POINTS, *_READINGS):
+    named = _BEFORE_TIME.sub("", " ".join(text.split()))
+    boundary = _BOUNDARY.fullmatch(named)
+    if boundary is not None:
+        return _read_boundary(boundary, parse_span(_UNNAMED.sub("this ", boundary["time"]), now, after=after))
+    readings = (*_POINTS, *_READINGS)
+    for candidate in (named, f"in {named}", f"on {named}"):
+        for pattern, read in readings if after is None else (*_COMING, *readings):
             match = pattern.fullmatch(candidate)
-            span = None if match is None else _read(read, match, now)
+            span = None if match is None else _read(read, match, after if after and read is _coming else now)
             if span is not None:
                 return span
     return None
@@ -246,6 +250,48 @@ def _months(year: int, month: int, count: int) -> Span:
     return Span(datetime(year, month, 1, tzinfo=UTC), last + timedelta(days=1))
 
 
+def _coming(match: re.Match[str], after: datetime) -> Span:
+    """The first weekday, month or day of a month that is not over at a moment."""
+    named = {name: value.lower() for name, value in match.groupdict().items() if value is not None}
+    if "weekday" in named:
+        start = _midnight(after) + timedelta(days=(_WEEKDAYS[named["weekday"]] - after.weekday()) % 7)
+        return Span(start, start + timedelta(days=1))
+    month = _MONTHS[named["month"]]
+    if "day" not in named:
+        return _months(after.year + (month < after.month), month, 1)
+    day, year = int(named["day"]), after.year
+    while day > monthrange(year, month)[1] or datetime(year, month, day, tzinfo=UTC) + timedelta(days=1) <= after:
+        year += 1
+        if year > after.year + _YEARS_TO_A_LEAP_DAY:
+            raise ValueError(match[0])  # "31 June"
+    start = datetime(year, month, day, tzinfo=UTC)
+    return Span(start, start + timedelta(days=1))
+
+
+def _this_weekday(match: re.Match[str], now: datetime) -> Span:
+    start = _midnight(now) + timedelta(days=_WEEKDAYS[match["weekday"].lower()] - now.weekday())
+    return Span(start, start + timedelta(days=1))
+
+
+def _week(match: re.Match[str], _: datetime) -> Span:
+    start = datetime.fromisocalendar(int(match["year"]), int(match["week"]), 1).replace(tzinfo=UTC)
+    return Span(start, start + timedelta(days=7))
+
+
+def _quarter(match: re.Match[str], _: datetime) -> Span:
+    return _months(int(match["year"]), 3 * int(match["quarter"]) - 2, 3)
+
+
+def _read_boundary(boundary: re.Match[str], whole: Span | None) -> Span | None:
+    """The last or first day of a time."""
+    if whole is None:
+        return None
+    day = timedelta(days=1)
+    if boundary["boundary"].lower() == "end":
+        return Span(max(whole.start, whole.end - day), whole.end)
+    return Span(whole.start, min(whole.end, whole.start + day))
+
+
 def _away(match: re.Match[str], now: datetime) -> Span:
     """The day so many units before or after today, months and years by the calendar; for hours a moment."""
     count, unit = _number(match["count"]), match["unit"].lower()
@@ -268,6 +314,9 @@ def _next(match: re.Match[str], now: datetime) -> Span:
         case "week":
             start = today + timedelta(days=7 - now.weekday())
             return Span(start, start + timedelta(days=7))
+        case "weekend":
+            start = today + timedelta(days=12 - now.weekday())
+            return Span(start, start + timedelta(days=2))
         case "month":
             after = today.replace(day=28) + timedelta(days=4)
             return _months(after.year, after.month, 1)
@@ -321,7 +370,11 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         yield lazy_pattern(pattern, re.IGNORECASE), read
 
 
-_BEFORE_TIME: Final = lazy_pattern(r"^(?:in|on|since|from|during|at|by) (?=\S)", re.IGNORECASE)
+_BEFORE_TIME: Final = lazy_pattern(r"^(?:in|on|since|from|during|at|by|until|till|through|as of) (?=\S)", re.IGNORECASE)
+_BOUNDARY: Final = lazy_pattern(
+    r"(?:the )?(?P<boundary>end|beginning|start) of (?P<time>(?!(?:the )?(?:end|beginning|start) of ).+)", re.IGNORECASE
+)
+_UNNAMED: Final = lazy_pattern(r"^the (?=(?:week|month|year)$)", re.IGNORECASE)
 # Times that stand alone, as an argument: what is to come is no time that a question looks back to.
 _POINTS: Final = tuple(
     (lazy_pattern(pattern, re.IGNORECASE), read)
@@ -331,8 +384,22 @@ _POINTS: Final = tuple(
         (rf"(?P<ahead>in) {_COUNT} {_LAPSE}", _away),
         (rf"{_COUNT} {_LAPSE} (?P<ahead>from now)", _away),
         (rf"{_COUNT} {_LAPSE} (?:ago|back)", _away),
-        (rf"next (?P<unit>week|month|year|{'|'.join(_WEEKDAYS)})", _next),
+        (rf"next (?P<unit>week|weekend|month|year|{'|'.join(_WEEKDAYS)})", _next),
+        (rf"this (?P<weekday>{'|'.join(_WEEKDAYS)})", _this_weekday),
         (r"(?P<year>\d{4})-(?P<number>0[1-9]|1[0-2])", _numbered_month),
+        (r"(?P<year>\d{4})-?W(?P<week>\d\d)", _week),
+        (rf"week (?P<week>\d\d?),? (?:of )?{_YEAR}", _week),
+        (rf"Q(?P<quarter>[1-4]),? (?:of )?{_YEAR}", _quarter),
+    )
+)
+# Times that come again and again, for what looks ahead.
+_COMING: Final = tuple(
+    (lazy_pattern(pattern, re.IGNORECASE), _coming)
+    for pattern in (
+        rf"(?:this )?(?P<weekday>{'|'.join(_WEEKDAYS)})",
+        rf"{_DAY} (?:of )?{_MONTH}",
+        rf"{_MONTH} {_DAY}",
+        _MONTH,
     )
 )
 _READINGS: Final = tuple(_patterns())

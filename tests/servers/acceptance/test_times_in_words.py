@@ -36,6 +36,40 @@ def test_what_is_stored_has_the_time_that_the_words_mean(memory):
         aide.remember("Porto", subject="Ana", predicate="lives in", valid_from="soon")
 
 
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [
+        ("friday", datetime(2026, 3, 21, tzinfo=UTC)),
+        ("this friday", datetime(2026, 3, 21, tzinfo=UTC)),
+        ("31 December", datetime(2027, 1, 1, tzinfo=UTC)),
+        ("until the end of next month", datetime(2026, 5, 1, tzinfo=UTC)),
+        ("2026-W13", datetime(2026, 3, 30, tzinfo=UTC)),
+    ],
+)
+def test_an_end_is_to_come_so_what_it_ends_holds_now(memory, words, end):
+    aide = memory.agent("aide")
+    assert aide.remember("Faro", subject="Ana", predicate="stays in", valid_to=words).valid_to == end
+    assert [fact.content for fact in aide.facts("Ana")] == ["Faro"]
+    assert [hit.memory.content for hit in aide.recall("Where does Ana stay?", preset="keyword")] == ["Faro"]
+    assert memory.keys.create(role="reader", expires_at=words).key.expires_at == end
+
+
+def test_an_end_without_a_year_is_the_first_after_the_beginning(memory):
+    aide = memory.agent("aide")
+    fact = aide.remember("Porto", subject="Ana", predicate="lives in", valid_from="in May 2024", valid_to="February")
+    assert fact.valid_to == datetime(2025, 3, 1, tzinfo=UTC)
+    moved = aide.correct(fact.id, "Braga", valid_from="May 2024", valid_to="1 June")
+    assert (moved.content, moved.valid_to) == ("Braga", datetime(2024, 6, 2, tzinfo=UTC))
+
+
+def test_a_search_looks_back(memory):
+    aide = memory.agent("aide")
+    aide.observe("The tram was late.", event_time="friday")
+    found = aide.recall("tram", preset="keyword", since="friday", until="friday")
+    assert found.times == {"since": datetime(2026, 3, 13, tzinfo=UTC), "until": datetime(2026, 3, 14, tzinfo=UTC)}
+    assert [hit.memory.content for hit in found] == ["The tram was late."]
+
+
 def test_a_search_is_narrowed_by_words(memory):
     aide = memory.agent("aide")
     for month in (1, 2, 3):

@@ -11,6 +11,7 @@ from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE, is_reserved, user_of, user_scope
 from engrain.domain.memories.trust import PENDING_LEVELS, TRUST_LEVELS, TrustLevel, levels_from
+from engrain.domain.text.patterns import lazy_pattern
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 _MOMENT = timedelta(microseconds=1)
+_WEEK = lazy_pattern(r"\d{4}-?W\d\d")
 
 
 def parse_text(parts: Parts, content: object, *, name: str = "content") -> str:
@@ -110,9 +112,12 @@ def parse_time(value: object, *, name: str, now: datetime) -> datetime | None:
     return checks.moment(value, name=name) if span is None else span[0]
 
 
-def parse_end(value: object, *, name: str, now: datetime) -> datetime | None:
-    """Return a time as `parse_time` does; words mean the end of what they name, so "until yesterday" has all of it."""
-    span = _parse_words(value, now)
+def parse_end(value: object, *, name: str, now: datetime, after: datetime | None = None) -> datetime | None:
+    """Return a time as `parse_time` does; words mean the end of what they name, so "until yesterday" has all of it.
+
+    With `after` a weekday, and a month or day without a year, is the first one whose end comes after it.
+    """
+    span = _parse_words(value, now, after=after)
     return checks.moment(value, name=name) if span is None else span[1]
 
 
@@ -164,26 +169,34 @@ def parse_times(now: datetime, **values: object) -> SearchTimes:
     )
 
 
-def _parse_words(value: object, now: datetime) -> tuple[datetime, datetime] | None:
+def _parse_words(value: object, now: datetime, *, after: datetime | None = None) -> tuple[datetime, datetime] | None:
     """Return the beginning and end of a time in words; None for what is no such text."""
-    if not isinstance(value, str):
-        return None
-    with suppress(ValueError):
-        datetime.fromisoformat(value.strip())
+    if not isinstance(value, str) or _is_in_digits(value):
         return None
     from engrain.retrieval.time_expressions import parse_span
 
-    span = parse_span(value, now)
+    span = parse_span(value, now, after=after)
     return None if span is None else (span.start, span.end)
 
 
+def _is_in_digits(text: str) -> bool:
+    """True for a day or moment in ISO 8601; the week "2026-W12" is no day."""
+    with suppress(ValueError):
+        datetime.fromisoformat(text.strip())
+        return not _WEEK.fullmatch(text.strip())
+    return False
+
+
 def parse_interval(valid_from: object, valid_to: object, now: datetime) -> tuple[datetime | None, datetime | None]:
-    """Return the two times between which a fact is true, given as `parse_time` takes them.
+    """Return the two times between which a fact is true, given as `parse_time` and `parse_end` take them.
+
+    "Friday", "May" or "1 May" as an end is the first one after the beginning; without a beginning, after now.
 
     Raises:
         InvalidInput: one of them is no time, or it ends before it begins.
     """
-    start, end = parse_time(valid_from, name="valid_from", now=now), parse_end(valid_to, name="valid_to", now=now)
+    start = parse_time(valid_from, name="valid_from", now=now)
+    end = parse_end(valid_to, name="valid_to", now=now, after=start or now)
     check_interval(start, end)
     return start, end
 
