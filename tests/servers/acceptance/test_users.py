@@ -139,6 +139,24 @@ def test_each_user_has_a_registry_beside_that_of_the_tenant(memory, ana, bob):
         bob.entities.merge(carla.id, bobs.id)
 
 
+def test_an_entity_of_another_user_is_refused_in_the_words_of_one_that_is_not_there(memory, ana, bob):
+    carla, bobs = ana.entities.create("Carla"), bob.entities.create("Carla")
+    ana.entities.merge(ana.entities.create("Karla").id, carla.id)
+    nowhere = carla.id[:-1] + ("1" if carla.id[-1] == "0" else "0")
+    for agent in (bob, memory.agent("assistant")):
+        for ask in (
+            lambda id_, agent=agent: agent.entities.update(id_, name="Clara"),
+            lambda id_, agent=agent: agent.entities.merge(id_, bobs.id),
+            lambda id_, agent=agent: agent.entities.unmerge(id_),
+        ):
+            refusals = []
+            for id_ in (carla.id, nowhere):
+                with pytest.raises((NotFound, InvalidInput)) as refused:
+                    ask(id_)
+                refusals.append((refused.type, str(refused.value).replace(id_, "ID")))
+            assert refusals[0] == refusals[1]
+
+
 def test_a_user_puts_no_words_into_what_everybody_sees(memory, ana):
     nobody = memory.agent("assistant")
     office = nobody.remember("Berlin", subject="the office", predicate="is in")

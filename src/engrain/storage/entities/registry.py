@@ -156,10 +156,9 @@ def change_entity(
     Raises:
         InvalidInput: the name is taken with this type, or the entity was merged; nothing was written.
     """
-    tenant_id = work.tenant_id
     # What refers to an entity need not wait for another alias of it, and may add one itself.
     lock = work.dialect.lock if canonical_name is None else work.dialect.lock_whole
-    before = lock_entities(work, tenant_id, [id_], lock=lock).get(id_)
+    before = _lock_known(work, [id_], lock).get(id_)
     if before is None:
         return None
     check_own(work, [before])
@@ -194,7 +193,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     """
     act = work.act
     tenant_id = act.caller.tenant_id
-    known = lock_entities(work, tenant_id, [source_id, target_id], lock=work.dialect.lock_whole)
+    known = _lock_known(work, [source_id, target_id], work.dialect.lock_whole)
     check_own(work, known.values())
     merges.check_merge(source_id, target_id, known)
     source, target = known[source_id], known[target_id]
@@ -259,7 +258,7 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     """
     act = work.act
     tenant_id = act.caller.tenant_id
-    source, target = _lock_merged(work, tenant_id, source_id)
+    source, target = _lock_merged(work, source_id)
     check_own(work, [source, target])
     payloads = load_merges(work, tenant_id, target.id)
     number = merges.last_merge(payloads, source_id, target.id)
@@ -288,20 +287,24 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     return _visible_merge(work, apart, left, scopes=scopes, added=())
 
 
-def _lock_merged(tx: Transaction, tenant_id: str, source_id: str) -> tuple[Entity, Entity]:
+def _lock_known(work: UnitOfWork, ids: Collection[str], lock: str) -> dict[str, Entity]:
+    """Load and lock entities of the tenant's registry and of the caller's user, by id; another user's are unknown."""
+    found = lock_entities(work, work.tenant_id, ids, lock=lock)
+    return {entity.id: entity for entity in known_to(found.values(), work.user_id)}
+
+
+def _lock_merged(work: UnitOfWork, source_id: str) -> tuple[Entity, Entity]:
     """A tombstone and the entity that took it in, both locked.
 
     Raises:
         NotFound: there is no such entity.
         InvalidInput: it was not merged, or the other has been merged itself.
     """
-    seen = lock_entities(tx, tenant_id, [source_id], lock="")
+    seen = _lock_known(work, [source_id], "")
     target_id = merged_into(seen[source_id]) if seen else None
-    both = (
-        seen if target_id is None else lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
-    )
+    both = seen if target_id is None else _lock_known(work, [source_id, target_id], work.dialect.lock_whole)
     if source_id not in both:  # or it was removed between the two looks
-        raise NotFound(f"no entity {source_id} is known to tenant {tenant_id}; entities.find shows ids")
+        raise NotFound(f"no entity {source_id} is known to tenant {work.tenant_id}; entities.find shows ids")
     if target_id is None or merged_into(both[source_id]) != target_id:
         raise InvalidInput(f"entity {source_id} was not merged into another; there is nothing to undo")
     into = merged_into(both[target_id])
