@@ -457,6 +457,27 @@ def test_a_run_is_undone_by_its_id_and_learned_from_again():
         assert memory.consolidate().episodes == 1
 
 
+@pytest.mark.parametrize("gone", ["old", "new", "turn"])
+def test_a_run_is_undone_after_something_of_it_was_erased_and_restored(tmp_path, gone):
+    """The events of it that are left have no payloads: what it was before stays as it is, and the answer says so."""
+    moved = {"target_id": "k1", "reason": "changed", **fact("Ana", "lives in", "Lisbon", "I moved to Lisbon")}
+    with opened(":memory:", LLM([reply(updated_facts=[moved])])) as memory:
+        agent = memory.agent("assistant")
+        old = agent.remember("Porto", subject="Ana", predicate="lives in")
+        turn = agent.observe("I moved to Lisbon.", speaker="Ana")
+        [run] = memory.consolidate().run_ids
+        ids = {"old": old.id, "new": agent.facts()[0].id, "turn": turn.id}
+        memory.backup(tmp_path / "backup")
+        agent.erase([ids[gone]])
+        memory.restore(tmp_path / "backup", with_erased=True)
+        undone = memory.undo(run)
+        assert {item.memory_id for item in undone.restored} == {*ids.values()} - ({ids[gone]} - {ids["new"]})
+        kept = [] if gone == "new" else [ids[gone]]
+        assert [item.memory_id for item in undone.kept] == kept
+        assert all(item.reason.startswith("it was erased and restored since") for item in undone.kept)
+        assert content(memory) == ([] if gone == "old" else ["Porto"])
+
+
 def test_more_facts_than_can_be_shown_are_still_found_where_they_bear_on_a_proposal():
     """The prompt has room for a hundred; what says the same, or otherwise, is searched for."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Caller, Episode, Event, Fact, MemoryRecord, Rule, format_time
+from engrain.domain.records import Caller, Episode, Event, Fact, MemoryRecord, Rule
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def find_kept(events: Sequence[Event], now: Mapping[str, MemoryRecord], others: 
     superseded = {
         event.memory_id: str(event.payload["superseded_by"])
         for event in events
-        if event.event_type == "fact_superseded" and event.memory_id in now
+        if event.event_type == "fact_superseded" and event.memory_id in now and event.payload
     }
     reasons: dict[str, str] = {}
     for id_ in reversed(created):
@@ -136,6 +136,6 @@ def _explain_claimed(memory: MemoryRecord, others: Iterable[Event]) -> str | Non
             continue
         if event.event_type in _MARKS:
             return "it was followed and marked since"
-        if event.payload["last_confirmed_at"][1] == format_time(memory.last_confirmed_at):
+        if event.created_at == memory.last_confirmed_at:
             return "it was confirmed since"
     return None

@@ -35,7 +35,7 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
 
     Changes made since are kept, with what depends on them, and `UndoResult.kept` says why: a new fact or rule that was
     confirmed, marked, superseded or forgotten since, a fact whose slot another one has taken, one that was confirmed or
-    doubted again, an episode that is no longer there.
+    doubted again, an episode that is no longer there, what was erased and restored since.
 
     Raises:
         NotFound: the agent has no such run.
@@ -89,10 +89,11 @@ class _Undo:
         if reversal is None or event.memory_id is None:
             return
         found = self.memories.get(event.memory_id)
-        if found is not None:
+        if found is not None and (event.payload or reversal == _Undo.take_back):
             reversal(self, event, *found)
         elif event.event_type != "link_created":  # an edge goes with its ends
-            self._keep(event.memory_id, "it is no longer there")
+            emptied = "it was erased and restored since, and its events tell no more what it was"
+            self._keep(event.memory_id, "it is no longer there" if found is None else emptied)
 
     def reopen_sessions(self) -> None:
         """Sessions whose episodes wait again wait themselves."""
