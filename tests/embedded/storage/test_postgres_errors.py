@@ -70,20 +70,22 @@ def test_the_drivers_errors_are_seen():
     assert set(OF_THE_DRIVER) <= set(DRIVER_ERRORS)
 
 
-@pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
-def test_every_error_of_the_driver_is_one_of_ours_and_names_the_database(driver_error):
-    said = translate_error(driver_error("what it says"), LOCATION)
-    assert type(said) is expected(driver_error)
-    assert LOCATION in str(said)
-    assert type(said) is errors.MemoryClosed or "what it says" in str(said)
+def test_every_error_of_the_driver_is_one_of_ours_and_names_the_database(subtests):
+    for driver_error in DRIVER_ERRORS:
+        with subtests.test(driver_error=driver_error.__name__):
+            said = translate_error(driver_error("what it says"), LOCATION)
+            assert type(said) is expected(driver_error)
+            assert LOCATION in str(said)
+            assert type(said) is errors.MemoryClosed or "what it says" in str(said)
 
 
-@pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
-def test_the_cause_is_kept(driver_error):
-    cause = driver_error("what it says")
-    with pytest.raises(errors.EngrainError) as raised, translate_errors(LOCATION):
-        raise cause
-    assert raised.value.__cause__ is cause
+def test_the_cause_is_kept(subtests):
+    for driver_error in DRIVER_ERRORS:
+        cause = driver_error("what it says")
+        with subtests.test(driver_error=driver_error.__name__):
+            with pytest.raises(errors.EngrainError) as raised, translate_errors(LOCATION):
+                raise cause
+            assert raised.value.__cause__ is cause
 
 
 @pytest.mark.parametrize(

@@ -29,20 +29,22 @@ NO_ROOM = [errno.ENOSPC, errno.EDQUOT, errno.EFBIG]
 NO_ACCESS = [errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT]
 
 
-@pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
-def test_every_error_of_the_driver_is_one_of_ours_and_names_the_file(driver_error):
-    said = translate_error(driver_error("what it says"), "some/agent.db")
-    assert type(said) is LEAVES.get(driver_error, errors.StorageError)
-    assert "some/agent.db" in str(said)
-    assert type(said) is errors.MemoryClosed or "what it says" in str(said)
+def test_every_error_of_the_driver_is_one_of_ours_and_names_the_file(subtests):
+    for driver_error in DRIVER_ERRORS:
+        with subtests.test(driver_error=driver_error.__name__):
+            said = translate_error(driver_error("what it says"), "some/agent.db")
+            assert type(said) is LEAVES.get(driver_error, errors.StorageError)
+            assert "some/agent.db" in str(said)
+            assert type(said) is errors.MemoryClosed or "what it says" in str(said)
 
 
-@pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
-def test_the_cause_is_kept(driver_error):
-    cause = driver_error("what it says")
-    with pytest.raises(errors.EngrainError) as raised, ErrorTranslation("agent.db"):
-        raise cause
-    assert raised.value.__cause__ is cause
+def test_the_cause_is_kept(subtests):
+    for driver_error in DRIVER_ERRORS:
+        cause = driver_error("what it says")
+        with subtests.test(driver_error=driver_error.__name__):
+            with pytest.raises(errors.EngrainError) as raised, ErrorTranslation("agent.db"):
+                raise cause
+            assert raised.value.__cause__ is cause
 
 
 @pytest.mark.parametrize(

@@ -48,14 +48,15 @@ def test_no_two_rows_share(column):
     assert [value for value, count in values.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("name", by_name())
-def test_a_row_fits_its_method(name):
-    found = signature(name)
-    given = {parameter.name for parameter in found.parameters}
-    in_path, by_place = placeholders(found.verb.route), placeholders(found.verb.command)
-    assert {*in_path, *by_place} <= given
-    assert found.summary
-    assert (found.verb.field is not None) == (found.answer in (int, str, bool) or is_bare(found.answer))
+def test_a_row_fits_its_method(subtests):
+    for name in by_name():
+        with subtests.test(name=name):
+            found = signature(name)
+            given = {parameter.name for parameter in found.parameters}
+            in_path, by_place = placeholders(found.verb.route), placeholders(found.verb.command)
+            assert {*in_path, *by_place} <= given
+            assert found.summary
+            assert (found.verb.field is not None) == (found.answer in (int, str, bool) or is_bare(found.answer))
 
 
 def is_bare(answer):
