@@ -33,6 +33,7 @@ from engrain.storage.write import arrivals, batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from datetime import datetime
     from pathlib import Path
 
     from engrain.domain.ports import Clock
@@ -267,12 +268,26 @@ def _store_each(
         seen=len(converted) + len(exact),
         sessions={memory.session for memory in memories if isinstance(memory, Episode)},
         format=next((str(memory.metadata["format"]) for memory in memories if "format" in memory.metadata), None),
-        added=of_kind + Counter(map(_kind_of, arrivals.put(work, memories))),
+        added=of_kind + Counter(map(_kind_of, arrivals.put(work, _with_facts_in_order(memories)))),
         entities=sum(result is True for result in results) - of_kind.total(),
         erased=len(records) - len(alive),
         broken=[result for result in results if isinstance(result, Broken)],
         known=dict(list(converter.entities.items())[-_MOST_ENTITIES:]),
     )
+
+
+def _with_facts_in_order(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Put facts after all else, the oldest first, so that the newest of a slot is in force in any order of a file.
+
+    None comes before one that it supersedes.
+    """
+    moments: dict[str | None, datetime] = {}
+    for memory in memories:
+        if isinstance(memory, Fact):
+            moments[memory.id] = max(memory.created_at, moments.get(memory.supersedes_id, memory.created_at))
+    others = [memory for memory in memories if memory.id not in moments]
+    facts = [memory for memory in memories if memory.id in moments]
+    return [*others, *sorted(facts, key=lambda fact: moments[fact.id])]
 
 
 def _act_for(caller: Caller, user: str | None) -> Caller:

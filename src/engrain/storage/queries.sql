@@ -139,13 +139,13 @@ WHERE tenant_id = :tenant_id AND scope = stretch.value ->> 1 AND session = stret
     );
 
 -- held_slots --
--- List those of some slots, given as (place, scope, predicate, subject, value), that an active fact fills, by their places
+-- List the places of those slots, given as (place, scope, predicate, subject, value, further validity), that facts fill at any time
 SELECT CAST(given.value ->> 0 AS integer) FROM EACH :slots AS given
 WHERE EXISTS (
     SELECT 1 FROM facts
     WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND predicate_key = given.value ->> 2
-        AND subject_key = given.value ->> 3 AND entity_id IS NULL AND validity = 'active'
-        AND (value_key = given.value ->> 4 OR given.value ->> 4 = '' AND substr(value_key, 1, 1) <> '?')
+        AND subject_key = given.value ->> 3 AND entity_id IS NULL AND validity IN ('active', given.value ->> 5)
+        AND (value_key IN (given.value ->> 4, '?' || (given.value ->> 4), id) OR given.value ->> 4 = '')
 );
 
 -- entities_beside --

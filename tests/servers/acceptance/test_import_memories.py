@@ -116,6 +116,41 @@ def test_what_was_said_anew_supersedes_and_what_is_older_is_past(tmp_path):
         }
 
 
+@pytest.mark.parametrize("kind", DATABASES)
+def test_many_facts_in_one_file_become_what_they_become_one_by_one(tmp_path, kind):
+    """The newest of a slot is in force in any order, what was pending is settled, and an older period ends."""
+    likes, home = {"subject": "Ana", "predicate": "likes"}, {"subject": "Ana", "predicate": "lives in"}
+    days = [
+        {**home, "content": "Porto", "created_at": "2026-03-01T00:00:00Z"},
+        {**home, "content": "Braga", "created_at": "2026-01-01T00:00:00Z"},
+        {**likes, "content": "tea", "created_at": "2026-03-01T00:00:00Z"},
+        {**likes, "content": "rain", "created_at": "2026-03-01T00:00:00Z", "valid_from": "2026-02-01T00:00:00Z"},
+    ]
+    lines = [json.dumps({"kind": "fact", **fact}) for fact in days]
+    outcomes = []
+    for order in ([[line] for line in sorted(lines, key=lambda line: json.loads(line)["created_at"])], [lines]):
+        (folder := tmp_path / str(len(outcomes))).mkdir()
+        with memory_in(kind, folder) as memory:
+            ana = memory.agent("ana")
+            heard = ana.observe("She likes tea.", role="tool")
+            ana.remember("tea", subject="Ana", predicate="likes", scope="ana", source_episode_id=heard.id)
+            rain = {**likes, "scope": "ana", "valid_from": "2026-01-01"}
+            ana.forget(ana.correct(ana.remember("rain", **rain).id, "rain", valid_from="2026-04-01").id)
+            for chosen in order:
+                (folder / "facts.jsonl").write_text("\n".join(chosen), encoding="utf-8")
+                assert ana.import_file(folder / "facts.jsonl").added == len(chosen)
+            facts = sorted(ana.facts(include_inactive=True), key=lambda fact: (fact.content, fact.created_at))
+            told = [(fact.content, fact.validity, fact.is_pending, fact.supersedes_id is None) for fact in facts]
+            outcomes.append((told, [fact.valid_to for fact in facts if fact.content == "rain"]))
+    assert outcomes[0] == outcomes[1]
+    assert [fact for fact in outcomes[1][0] if fact[0] != "rain"] == [
+        ("Braga", "superseded", False, True),
+        ("Porto", "active", False, False),
+        ("tea", "active", False, False),
+        ("tea", "superseded", True, True),
+    ]
+
+
 def test_markdown_becomes_notes(tmp_path):
     with memory_in("sqlite", tmp_path) as memory:
         ana = memory.agent("ana")

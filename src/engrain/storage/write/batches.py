@@ -84,7 +84,7 @@ def insert_turns(work: UnitOfWork, turns: NewTurns) -> int:
 def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
     """Find the places of those facts or rules that change nothing else, and name nothing that is not there.
 
-    Their ids and slots are free, and none before them has the same.
+    Their ids and slots are free, and none before them has the same, or waits there for a confirmation.
     """
     taken = _find_taken(work, [memory.id for memory in memories])
     held = _find_held_slots(work, [memory for memory in memories if isinstance(memory, Fact)])
@@ -97,10 +97,10 @@ def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
         is_plain = memory.id not in taken and memory.source_episode_id in known
         if isinstance(memory, Fact):
             is_plain = is_plain and memory.supersedes_id is None and memory.entity_id is None
-            is_plain = is_plain and (memory.validity != "active" or memory.slot not in held)
+            is_plain = is_plain and (memory.validity != "active" or held.isdisjoint((memory.slot, memory.slot[:-1])))
             is_plain = is_plain and (memory.validity != "active" or memory.is_live(work.act.at))
             is_plain = is_plain and namesakes[Subject(memory.subject)].is_alone
-            held.add(memory.slot)
+            held.add(memory.slot[:-1] if memory.is_pending else memory.slot)
         taken.add(memory.id)
         if is_plain:
             plain.add(place)
@@ -135,7 +135,11 @@ def _find_held_slots(work: UnitOfWork, facts: Sequence[Fact]) -> set[tuple[str, 
         return set()
     keys = ((place, fact.scope, fact.key) for place, fact in enumerate(facts) if fact.entity_id is None)
     slots = [
-        (place, scope, key.predicate, key.subject, "" if key.value.startswith(PROJECT_MARK) else key.value)
+        (
+            *(place, scope, key.predicate, key.subject),
+            "" if key.value.startswith(PROJECT_MARK) else key.value,
+            "" if facts[place].valid_from is None else "superseded",  # its period may end where this one begins
+        )
         for place, scope, key in keys
     ]
     rows = work.rows("held_slots", tenant_id=work.tenant_id, slots=as_json(slots))
