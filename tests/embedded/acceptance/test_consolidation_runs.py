@@ -478,6 +478,24 @@ def test_a_run_is_undone_after_something_of_it_was_erased_and_restored(tmp_path,
         assert content(memory) == ([] if gone == "old" else ["Porto"])
 
 
+def test_a_fact_that_is_over_takes_no_place_of_one_that_an_undo_brings_back():
+    home = {"subject": "Ana", "predicate": "lives in"}
+    learned = fact("Ana", "lives in", "Lisbon", "I moved to Lisbon")
+    with opened(":memory:", LLM([reply(learned)])) as memory:
+        agent = memory.agent("assistant")
+        agent.remember("Faro", **home, scope="assistant", valid_from="2010-01-01", valid_to="2015-01-01")
+        agent.remember("Porto", **home, scope="assistant", valid_from="2018-01-01")
+        agent.remember("Braga", **home, scope="assistant", valid_from="2015-01-01", valid_to="2018-01-01")
+        before = [(item.content, item.validity, item.valid_to) for item in agent.facts(include_inactive=True)]
+        agent.observe("I moved to Lisbon.", speaker="Ana")
+        [run] = memory.consolidate().run_ids
+        assert content(memory) == ["Lisbon"]
+        assert memory.undo(run).kept == ()
+        assert content(memory) == ["Porto"]
+        after = [(item.content, item.validity, item.valid_to) for item in agent.facts(include_inactive=True)]
+        assert [item for item in after if item[0] != "Lisbon"] == before
+
+
 def test_more_facts_than_can_be_shown_are_still_found_where_they_bear_on_a_proposal():
     """The prompt has room for a hundred; what says the same, or otherwise, is searched for."""
 

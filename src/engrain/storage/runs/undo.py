@@ -259,12 +259,20 @@ class _Undo:
             self.work.run("drop_link", **named, relation=relation)
 
     def _why_taken(self, fact: Fact) -> str | None:
-        """Whose the place is that a fact would come back to, where it is somebody's."""
+        """Whose the place is that a fact would come back to, where it is somebody's; one that is over needs none."""
+        if self._is_over(fact):
+            return None
         same, bound = same_slot(fact)
         for _, holder in selection.select(self.work, "fact", f"{same} AND validity = 'active'", bound):
-            if isinstance(holder, Fact) and holder.key == fact.key and holder.has_begun(self.work.act.at):
+            is_there = isinstance(holder, Fact) and holder.key == fact.key and holder.has_begun(self.work.act.at)
+            if isinstance(holder, Fact) and is_there and not self._is_over(holder):
                 return f"fact {holder.id} has its place now"
         return None
+
+    def _is_over(self, fact: Fact) -> bool:
+        """True if a period has ended by itself, not where another fact of its slot began."""
+        end = periods.load_own_end(self.work, fact)
+        return end is not None and end <= self.work.act.at
 
     def _why_in_force(self, newer: str) -> str | None:
         """Why what a fact of the run did to another goes on: it was kept, and is believed."""
