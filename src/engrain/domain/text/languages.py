@@ -243,6 +243,7 @@ _ANYWHERE: Final = frozenset(
     "no man die war hat will son van come per via plus or am non end com place data comment care".split()
 )
 _ANY_STRONG: Final = frozenset(word for markers in _LATIN.values() for word in markers.strong)
+_ANY_WEAK: Final = frozenset(word for markers in _LATIN.values() for word in markers.words) - _ENGLISH - _ANYWHERE
 
 
 def detect_language(words: Sequence[str]) -> str:
@@ -270,7 +271,9 @@ def detect_language(words: Sequence[str]) -> str:
 
 def _detect_by_weak(distinct: frozenset[str]) -> str:
     """The language of words without a strong marker and without English: two others of its function words, or more."""
-    counted = distinct - _ENGLISH - _ANYWHERE
+    counted = distinct & _ANY_WEAK
+    if len(counted) < _LEAST_WORDS:
+        return ENGLISH
     letters = frozenset("".join(distinct))
     scores = {language: len(markers.words & counted) for language, markers in _LATIN.items()}
     best = max(scores, key=lambda language: scores[language] + _letter_score(language, letters))
