@@ -256,13 +256,13 @@ def _read_results(pgconn: PGconn) -> Generator[Any, Any, list[PGresult]]:
     results: list[PGresult] = []
     yield from send(pgconn)
     while not results or results[-1].status != ExecStatus.PIPELINE_SYNC:
-        lost = psycopg.OperationalError("the server has sent no answer")
+        lost = None
         try:
             found = yield from fetch_many(pgconn)
         except psycopg.OperationalError as error:
             found, lost = [], error
         if not found and not any(result.status == ExecStatus.FATAL_ERROR for result in results):
-            raise lost
+            raise lost or psycopg.OperationalError("the server has sent no answer")
         if not found:
             break
         results += found
