@@ -222,12 +222,8 @@ class RecordConverter:
         )
         if current is None or current.id == fact.id or current.created_at <= fact.created_at:
             return fact
-        return replace(
-            fact,
-            validity="superseded",
-            invalidated_at=current.created_at,
-            valid_to=fact.valid_to or max(current.happened_at, fact.happened_at),
-        )
+        end = max(current.happened_at, fact.happened_at)
+        return replace(fact, validity="superseded", invalidated_at=current.created_at, valid_to=end)
 
     def _text(self, content: object) -> str:
         return apply_policy(checks.content(content), self.secrets)

@@ -392,18 +392,22 @@ class _Restore:
         return any(moment <= at for scope in scopes if (at := erasures.get(scope)) is not None)
 
     def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> None:
-        """Supersede the facts whose slots others have."""
-        taken: set[tuple[str | None, ...]] = set()
+        """Supersede the facts whose slots others have, from where those begin."""
+        taken: dict[tuple[str | None, ...], datetime] = {}
         for fact in facts:
             if fact["validity"] != "active" or not _holds(fact, self.act.at):
                 continue
             key = row_key(fact)
             slot = (fact["scope"], *key[1:], fact["entity_id"], None if fact["entity_id"] else key.subject)
-            if slot in taken or self.target.holder(fact, self.act.at) is not None:
-                self.counts["superseded"] += 1
-                at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
-                fact.update(validity="superseded", invalidated_at=at, valid_to=fact["valid_to"] or at)
-            taken.add(slot)
+            begins = datetime.fromisoformat(fact["valid_from"] or fact["created_at"])
+            holder = None if slot in taken else self.target.holder(fact, self.act.at)
+            held_from = taken.get(slot) if holder is None else holder.happened_at
+            if held_from is None:
+                taken[slot] = begins
+                continue
+            self.counts["superseded"] += 1
+            at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
+            fact.update(validity="superseded", invalidated_at=at, valid_to=max(begins, held_from).isoformat())
 
     def _supersede_later(self) -> None:
         """Supersede facts that came later in the file than their successors."""

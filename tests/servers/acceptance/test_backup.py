@@ -196,6 +196,41 @@ def test_a_fact_whose_place_is_taken_is_its_past(tmp_path, file, kind):
 
 
 @pytest.mark.parametrize("kind", DATABASES)
+def test_of_a_day_before_a_restore_one_value_was_true(tmp_path, file, kind):
+    """A fact whose place is taken was true until the other began: not until it was restored, nor as long as it says."""
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "ana"}
+    with memory_in(kind, tmp_path) as memory:
+        memory.agent("ana").remember("Lisbon", **about, valid_from="2020-01-01", valid_to="2999-01-01")
+        memory.backup(file, agent="ana")
+        memory.export(tmp_path / "lines", agent="ana")
+    for give in (
+        lambda memory: memory.restore(file),
+        lambda memory: memory.agent("ana").import_file(tmp_path / "lines"),
+    ):
+        with memory_in(kind, tmp_path) as memory:
+            ana = memory.agent("ana")
+            ana.remember("Faro", **about, valid_from="2024-01-01")
+            give(memory)
+            true = {day: [fact.content for fact in ana.facts(valid_at=day)] for day in ("2023-01-01", "2025-01-01")}
+            assert true == {"2023-01-01": ["Lisbon"], "2025-01-01": ["Faro"]}
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_what_waits_for_a_confirmation_takes_no_place_of_what_is_restored(tmp_path, file, kind):
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "ana"}
+    with memory_in(kind, tmp_path) as memory:
+        memory.agent("ana").remember("Lisbon", **about)
+        memory.backup(file, agent="ana")
+    with memory_in(kind, tmp_path) as memory:
+        ana = memory.agent("ana")
+        ana.remember("Faro", **about, source_episode_id=ana.observe("Ana is in Faro.", role="tool").id)
+        ana.remember("Braga", **about, tags=["project:move"], valid_to="2999-01-01")
+        assert memory.restore(file).superseded == 0
+        assert sorted(fact.content for fact in ana.facts("Ana")) == ["Braga", "Faro", "Lisbon"]
+        assert [fact.content for fact in ana.facts("Ana", pending=True)] == ["Faro"]
+
+
+@pytest.mark.parametrize("kind", DATABASES)
 def test_what_was_erased_since_stays_erased_unless_somebody_says_otherwise(tmp_path, file, kind):
     with memory_in(kind, tmp_path) as memory:
         ana = memory.agent("ana")

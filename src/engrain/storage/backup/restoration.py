@@ -13,15 +13,15 @@ import numpy as np
 
 from engrain.domain import events
 from engrain.domain.maintenance.backups import Extent, Fate, Row, VectorSpace
-from engrain.domain.memories.fact_keys import PROJECT_MARK, FactKey, fact_key
+from engrain.domain.memories.fact_keys import FactKey, fact_key
 from engrain.domain.memories.trust import is_pending
-from engrain.domain.records import Episode
+from engrain.domain.records import Episode, Fact
 from engrain.storage import selection
 from engrain.storage.backup import clearance
 from engrain.storage.backup.tables import DEPARTURES, KEYS, MEMORIES, TABLES, VECTORS
 from engrain.storage.dialects import Dialect, as_json
 from engrain.storage.entities import registry
-from engrain.storage.filters import HAS_BEGUN, IS_LEFT
+from engrain.storage.filters import HAS_BEGUN, IS_LEFT, holds_value
 from engrain.storage.rows import KIND_TABLES, ColumnType
 from engrain.storage.write import embedding_versions
 
@@ -94,18 +94,19 @@ class SqlRestoration:
         found = self.tx.rows("items_of_keys", tenant_id=tenant_id, keys=as_json(sorted(set(keys))))
         return {ItemKey(*key): self.tx.dialect.moment(at) for *key, at in found}
 
-    def holder(self, fact: Row, at: datetime) -> str | None:
-        """Find the id of the fact that is live at a moment in the slot of this row."""
+    def holder(self, fact: Row, at: datetime) -> Fact | None:
+        """Find the fact that is live at a moment in the slot of this row."""
         key = row_key(fact)
         who = "entity_id = :who" if fact["entity_id"] is not None else "entity_id IS NULL AND subject_key = :who"
         named = {"tenant_id": fact["tenant_id"], "scope": fact["scope"], "predicate": key.predicate, "value": key.value}
-        found = self.tx.ask(
-            f"SELECT id FROM facts WHERE tenant_id = :tenant_id AND scope = :scope AND predicate_key = :predicate "  # noqa: S608  # no input in it
-            f"AND {who} AND (value_key = :value OR :value = '' AND substr(value_key, 1, 1) <> '{PROJECT_MARK}') "
-            f"AND validity = 'active' AND {HAS_BEGUN} AND {IS_LEFT}",
+        found = selection.select(
+            self.tx,
+            "fact",
+            f"tenant_id = :tenant_id AND scope = :scope AND predicate_key = :predicate AND {who} "
+            f"AND {holds_value(key)} AND validity = 'active' AND {HAS_BEGUN} AND {IS_LEFT}",
             {**named, "who": fact["entity_id"] or key.subject, "now": self.tx.dialect.time(at)},
         )
-        return str(found[0][0]) if found else None
+        return next((held for _, held in found if isinstance(held, Fact) and held.key.value == key.value), None)
 
     def add(self, name: str, rows: Sequence[Row]) -> int:
         """Add the rows of a table whose key is free; returns their number. Searches find memories after `finish`."""
