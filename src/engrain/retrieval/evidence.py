@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from engrain.domain.records import Fact
 from engrain.domain.text.analysis import is_foreign, terms, word_terms
+from engrain.domain.text.dialogue import attributes
 from engrain.domain.text.dialogue.changes import find_names
 from engrain.domain.text.dialogue.meanings import find_met
 from engrain.domain.text.dialogue.questions import strip_asking_words
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 MOST_JUDGED = 10
 _MOST_READ = 3  # the best ones are looked at for words of one meaning
 _MOST_UNKNOWN_THINGS = 2
+_MOST_IN_OTHER_WORDS = 2  # the best ones may tell an attribute without a word of the thing: "She's 41."
+_LONGEST_READ = 10_000  # characters of a statement; a longer one is taken to tell any attribute
+_BEGINNING = itemgetter(slice(3))
 _THING = lazy_pattern(
     r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE
 )
@@ -47,7 +53,8 @@ class Question:
     A thing is named by the two words after "the", "my" or "Ana's": a statement that answers has it, whereas a verb is
     often put in other words. English queries alone have names and things: others write more words in capitals.
     `names_speaker`: it had the name of a speaker, which is none of its terms; `speakers` are the terms of those names.
-    `asks_work`: it asks what somebody does, which has no words of its own in an answer.
+    `asks_work`: it asks what somebody does, which has no words of its own in an answer. `attribute`: the attribute of a
+    thing that it asks for by name, such as a phone number.
     """
 
     terms: frozenset[str]
@@ -56,17 +63,20 @@ class Question:
     names_speaker: bool = False
     speakers: frozenset[str] = frozenset()
     asks_work: bool = False
+    attribute: attributes.Attribute | None = None
 
     @classmethod
     def parse(cls, query: str, *, whole_terms: Collection[str] | None = None) -> Question:
         """Parse a query, without the names of speakers; `whole_terms` are those of one that had such names."""
         own, names_speaker = frozenset(word_terms(strip_asking_words(query))), whole_terms is not None
         speakers = frozenset(whole_terms or ()).difference(terms(query))
+        beginnings = attributes.BEGINNINGS.intersection(map(_BEGINNING, own))
+        attribute = attributes.find_asked_attribute(query, beginnings) if beginnings else None
         if is_foreign(query):
-            return cls(own, names_speaker=names_speaker, speakers=speakers)
+            return cls(own, names_speaker=names_speaker, speakers=speakers, attribute=attribute)
         things = frozenset(term for thing in _THING.findall(query) for term in terms(thing))
         asks_work = find_asked_kind(query) == "work"
-        return cls(own, own & find_names(query), own & things, names_speaker, speakers, asks_work)
+        return cls(own, own & find_names(query), own & things, names_speaker, speakers, asks_work, attribute)
 
     @property
     def topic(self) -> frozenset[str]:
@@ -103,6 +113,8 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
         + calibration.speaker * question.names_speaker
     )
     chance = 1 / (1 + math.exp(-logit))
+    if question.attribute is not None and not _tells(question.attribute, question, judged):
+        chance = min(chance, calibration.attribute)
     if chance < calibration.weak:
         return chance, "none"
     return chance, "strong" if chance >= calibration.strong else "weak"
@@ -142,6 +154,19 @@ def _leaves_unmet(question: Question, met: Sequence[frozenset[str]], hits: Seque
         return not any(find_values("work", hits[place].memory.content) for place in about)
     beside = question.topic - question.names
     return bool(beside) and beside.isdisjoint(frozenset[str]().union(*[met[place] for place in about]))
+
+
+def _tells(attribute: attributes.Attribute, question: Question, hits: Sequence[Hit]) -> bool:
+    """True where one of the best two statements tells an attribute, or one with something else of the question does."""
+    beside = frozenset([term for term in question.topic | question.speakers if term[:3] not in attribute.beginnings])
+    for place, hit in enumerate(hits):
+        memory = hit.memory
+        text = memory.statement if isinstance(memory, Fact) else memory.content
+        if len(text) > _LONGEST_READ or attribute.value.search(text):
+            is_near = place < _MOST_IN_OTHER_WORDS or not beside
+            if is_near or not beside.isdisjoint(hit.why.matched_terms) or find_met(beside, own_terms(memory)):
+                return True
+    return False
 
 
 def _measure_relevance(hit: Hit) -> float:

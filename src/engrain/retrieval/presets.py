@@ -23,8 +23,9 @@ class Calibration:
     what the query asks that one has, also in other words, of those by or about the speaker that it names; `names`: 1
     where one of the query's names and numbers is in none of them; `things`: how many of its things are in none, at most
     two; `unmet`: 1 where none that has one of its names has anything of what it asks beside them, and the share by
-    which those of other speakers cover more; `speaker`: 1 where it names a speaker. Below `weak` the level is none,
-    from `strong` on it is strong.
+    which those of other speakers cover more; `speaker`: 1 where it names a speaker. `attribute`: the largest chance
+    where it asks for an attribute, such as a phone number, that none tells of the thing. Below `weak` the level is
+    none, from `strong` on it is strong.
     """
 
     intercept: float
@@ -36,15 +37,18 @@ class Calibration:
     things: float = 0.0
     unmet: float = 0.0
     speaker: float = 0.0
+    attribute: float = 1.0
     weak: float = 0.3
     strong: float = 0.7
 
 
+# Below `weak`, and above the floor of a context block: the value may be there in words that nothing here knows.
+_NO_ATTRIBUTE = 0.25
 # For rankings whose scores are not calibrated, by the first of these channels that answered: fitted on LoCoMo's and
 # LongMemEval's own questions against those of other conversations (area under the curve 0.99 and 0.95 on LoCoMo).
 BY_CHANNEL: Mapping[str, Calibration] = {
-    "vector": Calibration(intercept=-11.0, cosine=20.0, cover=4.0),
-    "keyword": Calibration(intercept=-5.5, words=0.09, cover=9.3),
+    "vector": Calibration(intercept=-11.0, cosine=20.0, cover=4.0, attribute=_NO_ATTRIBUTE),
+    "keyword": Calibration(intercept=-5.5, words=0.09, cover=9.3, attribute=_NO_ATTRIBUTE),
 }
 
 
@@ -97,7 +101,9 @@ ENGRAIN = Preset(
         "change": 1.0,
     },
     merges_repeats=True,
-    evidence=Calibration(intercept=-8.2, score=5.0, cover=3.2, names=-1.2, things=-0.8, unmet=-1.5, speaker=1.7),
+    evidence=Calibration(
+        intercept=-8.2, score=5.0, cover=3.2, names=-1.2, things=-0.8, unmet=-1.5, speaker=1.7, attribute=_NO_ATTRIBUTE
+    ),
 )
 
 PRESETS: Mapping[str, Preset] = {

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.config.tree import Context
 from engrain.domain.records import Contribution, Explanation, Hit
 from engrain.retrieval.evidence import Question, assess
 from engrain.retrieval.presets import BY_CHANNEL, ENGRAIN, Calibration
@@ -149,3 +150,28 @@ def test_what_somebody_does_is_met_by_work_that_is_said_of_them(said, is_met):
     question = Question.parse("So what does Callum do for a living?")
     told = replace(hit(0.0, "callum"), memory=episode(said))
     assert assess(fit, [told], question)[0] == pytest.approx(0.5 if is_met else 1 / (1 + math.exp(2)))
+
+
+def test_an_attribute_that_is_asked_for_and_not_told_leaves_no_evidence():
+    question = Question.parse("What's Ana's phone number?")
+
+    def said(*texts: str) -> list[Hit]:
+        return [replace(hit(3.0, "ana"), memory=episode(text)) for text in texts]
+
+    lives, number = "Ana lives at 14 Tulip Lane.", "It is 0664 718 22."
+    assert assess(ENGRAIN.evidence, said(lives), question) == (ENGRAIN.evidence.attribute, "none")
+    assert ENGRAIN.evidence.attribute >= Context().min_evidence  # a block keeps what it has
+    assert assess(ENGRAIN.evidence, said(number, lives), question)[1] == "strong"
+    assert assess(ENGRAIN.evidence, said(lives, number), question)[1] == "strong"  # without her name
+    far = [*said(lives, lives), replace(hit(1.0), memory=episode(f"Rui: {number}"))]
+    assert assess(ENGRAIN.evidence, far, question)[1] == "none"  # somebody else's
+    near = [*said(lives, lives), replace(hit(1.0, "ana"), memory=episode(f"Ana: {number}"))]
+    assert assess(ENGRAIN.evidence, near, question)[1] == "strong"
+    assert assess(ENGRAIN.evidence, said(lives * 400), question)[1] == "strong"  # too long to be read
+
+
+def test_a_question_for_another_attribute_of_a_speaker_is_judged_by_what_that_speaker_said():
+    question = Question.parse("How old is ?", whole_terms=("marek", "old"))
+    assert question.attribute is not None
+    told = replace(hit(1.5, "marek", "old"), memory=episode("I'm 41 and tired."))
+    assert assess(ENGRAIN.evidence, [told], question)[1] != "none"

@@ -135,6 +135,11 @@ def _read_groups() -> Mapping[str, frozenset[str]]:
 _RELATED: Final = _read_groups()
 
 
+def find_related(term: str) -> frozenset[str]:
+    """Find the terms of one meaning with a term, itself among them where it has any."""
+    return _RELATED.get(term, frozenset())
+
+
 def find_met(wanted_terms: Collection[str], text_terms: Iterable[str]) -> frozenset[str]:
     """Find those of some terms that a text's terms tell of: the same, of one family, or of one meaning."""
     own = frozenset(text_terms)
