@@ -28,7 +28,7 @@ MOST_JUDGED = 10
 _MOST_READ = 3  # the best ones are looked at for words of one meaning
 _MOST_UNKNOWN_THINGS = 2
 _MOST_IN_OTHER_WORDS = 2  # the best ones may tell an attribute without a word of the thing: "She's 41."
-_LONGEST_READ = 10_000  # characters of a statement; a longer one is taken to tell any attribute
+_LONGEST_READ = 2_000  # characters of a statement; a longer one is taken to tell any attribute
 _BEGINNING = itemgetter(slice(3))
 _THING = lazy_pattern(
     r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE

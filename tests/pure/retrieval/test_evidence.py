@@ -167,7 +167,7 @@ def test_an_attribute_that_is_asked_for_and_not_told_leaves_no_evidence():
     assert assess(ENGRAIN.evidence, far, question)[1] == "none"  # somebody else's
     near = [*said(lives, lives), replace(hit(1.0, "ana"), memory=episode(f"Ana: {number}"))]
     assert assess(ENGRAIN.evidence, near, question)[1] == "strong"
-    assert assess(ENGRAIN.evidence, said(lives * 400), question)[1] == "strong"  # too long to be read
+    assert assess(ENGRAIN.evidence, said(lives * 80), question)[1] == "strong"  # too long to be read
 
 
 def test_a_question_for_another_attribute_of_a_speaker_is_judged_by_what_that_speaker_said():
