@@ -18,12 +18,19 @@ const browser = await chromium.launch({
 });
 after(() => browser.close());
 const opened = [];
-afterEach(async () => {
-  for (const { context, problems } of opened.splice(0)) {
+afterEach(async ({ passed }) => {
+  for (const { context, page, problems } of opened.splice(0)) {
+    if (!passed) console.log(await describe(page));
     await context.close();
     assert.deepEqual(problems, []);
   }
 });
+
+/** Where a page stood when its test failed: the address, the latest requests and the beginning of what it showed. */
+async function describe(page) {
+  const text = await page.evaluate(() => (document.querySelector("main") ?? document.body).innerText).catch(({ message }) => message);
+  return `stood at ${page.url()}, asked ${JSON.stringify(page.asked.slice(-5))}, showed:\n${text.slice(0, 600)}`;
+}
 
 /** Open the page at a view, signed in with the key of a role; none asks for one. */
 export async function open(hash, { role = "admin", expects = [], ...options } = {}) {
@@ -31,8 +38,8 @@ export async function open(hash, { role = "admin", expects = [], ...options } = 
   context.setDefaultTimeout(20_000);
   const problems = [];
   const note = (problem) => expects.some((expected) => expected.test(problem)) || problems.push(problem);
-  opened.push({ context, problems });
   const page = await context.newPage();
+  opened.push({ context, page, problems });
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && note(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => note(`uncaught: ${error.message}`));
   page.asked = []; // the requests of the view, with the number of items that each may answer
