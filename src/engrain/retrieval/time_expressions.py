@@ -18,7 +18,7 @@ from engrain.domain.text.patterns import lazy_pattern
 from engrain.storage.dialects import micros
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -142,19 +142,29 @@ def _read(read: Callable[[re.Match[str], datetime], Span | None], match: re.Matc
 
 def _day(match: re.Match[str], now: datetime) -> Span:
     month, day = _MONTHS[match["month"].lower()], int(match["day"])
-    named = match.groupdict().get("year")
-    year = int(named) if named else now.year
-    while not named and (day > monthrange(year, month)[1] or datetime(year, month, day, tzinfo=UTC) > now):
-        year -= 1
-        if year < now.year - _YEARS_TO_A_LEAP_DAY:
-            raise ValueError(match[0])  # "31 June"
-    start = datetime(year, month, day, tzinfo=UTC)
-    return Span(start, start + timedelta(days=1))
+    year = match.groupdict().get("year")
+    if year:
+        return _days(datetime(int(year), month, day, tzinfo=UTC), 1)
+    years = range(now.year, now.year - _YEARS_TO_A_LEAP_DAY - 1, -1)
+    return _find_day(month, day, years, lambda span: span.start <= now)
+
+
+def _find_day(month: int, day: int, years: Iterable[int], is_meant: Callable[[Span], bool]) -> Span:
+    """The day in the first of some years that has it, and where it is the one that is meant.
+
+    Raises:
+        ValueError: no year has it ("31 June").
+    """
+    for year in years:
+        if day <= monthrange(year, month)[1]:
+            span = _days(datetime(year, month, day, tzinfo=UTC), 1)
+            if is_meant(span):
+                return span
+    raise ValueError(f"day {day} of month {month}")
 
 
 def _iso(match: re.Match[str], _: datetime) -> Span:
-    start = datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC)
-    return Span(start, start + timedelta(days=1))
+    return _days(datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC), 1)
 
 
 def _month(match: re.Match[str], now: datetime) -> Span:
@@ -208,11 +218,10 @@ def _last(match: re.Match[str], now: datetime) -> Span:
     is_this = match["which"].lower() == "this"
     match match["unit"].lower():
         case "week":
-            start = monday if is_this else monday - timedelta(days=7)
-            return Span(start, start + timedelta(days=7))
+            return _days(monday if is_this else monday - timedelta(days=7), 7)
         case "weekend":
             saturday = monday + timedelta(days=5 if is_this else -2)
-            return Span(saturday, saturday + timedelta(days=2))
+            return _days(saturday, 2)
         case "month":
             before = today.replace(day=1) - timedelta(days=1)
             return _months(now.year, now.month, 1) if is_this else _months(before.year, before.month, 1)
@@ -222,14 +231,12 @@ def _last(match: re.Match[str], now: datetime) -> Span:
 
 def _weekday(match: re.Match[str], now: datetime) -> Span:
     back = (now.weekday() - _WEEKDAYS[match["weekday"].lower()]) % 7 or 7
-    start = _midnight(now) - timedelta(days=back)
-    return Span(start, start + timedelta(days=1))
+    return _days(_midnight(now) - timedelta(days=back), 1)
 
 
 def _named_day(match: re.Match[str], now: datetime) -> Span:
     back = {"today": 0, "tonight": 0, "yesterday": 1}.get(match[0].lower(), 2)
-    start = _midnight(now) - timedelta(days=back)
-    return Span(start, start + timedelta(days=1))
+    return _days(_midnight(now) - timedelta(days=back), 1)
 
 
 def _beside_date(match: re.Match[str], now: datetime) -> Span | None:
@@ -244,6 +251,10 @@ def _beside_date(match: re.Match[str], now: datetime) -> Span | None:
     return Span(dates[0].end, dates[0].end + length)
 
 
+def _days(start: datetime, count: int) -> Span:
+    return Span(start, start + timedelta(days=count))
+
+
 def _months(year: int, month: int, count: int) -> Span:
     last_year, last_month = year + (month + count - 2) // 12, (month + count - 2) % 12 + 1
     last = datetime(last_year, last_month, monthrange(last_year, last_month)[1], tzinfo=UTC)
@@ -254,28 +265,20 @@ def _coming(match: re.Match[str], after: datetime) -> Span:
     """The first weekday, month or day of a month that is not over at a moment."""
     named = {name: value.lower() for name, value in match.groupdict().items() if value is not None}
     if "weekday" in named:
-        start = _midnight(after) + timedelta(days=(_WEEKDAYS[named["weekday"]] - after.weekday()) % 7)
-        return Span(start, start + timedelta(days=1))
+        return _days(_midnight(after) + timedelta(days=(_WEEKDAYS[named["weekday"]] - after.weekday()) % 7), 1)
     month = _MONTHS[named["month"]]
     if "day" not in named:
         return _months(after.year + (month < after.month), month, 1)
-    day, year = int(named["day"]), after.year
-    while day > monthrange(year, month)[1] or datetime(year, month, day, tzinfo=UTC) + timedelta(days=1) <= after:
-        year += 1
-        if year > after.year + _YEARS_TO_A_LEAP_DAY:
-            raise ValueError(match[0])  # "31 June"
-    start = datetime(year, month, day, tzinfo=UTC)
-    return Span(start, start + timedelta(days=1))
+    years = range(after.year, after.year + _YEARS_TO_A_LEAP_DAY + 1)
+    return _find_day(month, int(named["day"]), years, lambda span: span.end > after)
 
 
 def _this_weekday(match: re.Match[str], now: datetime) -> Span:
-    start = _midnight(now) + timedelta(days=_WEEKDAYS[match["weekday"].lower()] - now.weekday())
-    return Span(start, start + timedelta(days=1))
+    return _days(_midnight(now) + timedelta(days=_WEEKDAYS[match["weekday"].lower()] - now.weekday()), 1)
 
 
 def _week(match: re.Match[str], _: datetime) -> Span:
-    start = datetime.fromisocalendar(int(match["year"]), int(match["week"]), 1).replace(tzinfo=UTC)
-    return Span(start, start + timedelta(days=7))
+    return _days(datetime.fromisocalendar(int(match["year"]), int(match["week"]), 1).replace(tzinfo=UTC), 7)
 
 
 def _quarter(match: re.Match[str], _: datetime) -> Span:
@@ -305,31 +308,27 @@ def _away(match: re.Match[str], now: datetime) -> Span:
         start = today.replace(year=year, month=month + 1, day=min(today.day, monthrange(year, month + 1)[1]))
     else:
         start = today + timedelta(days=count * _DAYS[unit])
-    return Span(start, start + timedelta(days=1))
+    return _days(start, 1)
 
 
 def _next(match: re.Match[str], now: datetime) -> Span:
     today = _midnight(now)
     match match["unit"].lower():
         case "week":
-            start = today + timedelta(days=7 - now.weekday())
-            return Span(start, start + timedelta(days=7))
+            return _days(today + timedelta(days=7 - now.weekday()), 7)
         case "weekend":
-            start = today + timedelta(days=12 - now.weekday())
-            return Span(start, start + timedelta(days=2))
+            return _days(today + timedelta(days=12 - now.weekday()), 2)
         case "month":
             after = today.replace(day=28) + timedelta(days=4)
             return _months(after.year, after.month, 1)
         case "year":
             return _months(now.year + 1, 1, 12)
         case weekday:
-            start = today + timedelta(days=(_WEEKDAYS[weekday] - now.weekday() - 1) % 7 + 1)
-            return Span(start, start + timedelta(days=1))
+            return _days(today + timedelta(days=(_WEEKDAYS[weekday] - now.weekday() - 1) % 7 + 1), 1)
 
 
 def _tomorrow(match: re.Match[str], now: datetime) -> Span:
-    start = _midnight(now) + timedelta(days=1 if match[0].lower() == "tomorrow" else 2)
-    return Span(start, start + timedelta(days=1))
+    return _days(_midnight(now) + timedelta(days=1 if match[0].lower() == "tomorrow" else 2), 1)
 
 
 def _now(_: re.Match[str], now: datetime) -> Span:

@@ -264,8 +264,9 @@ class _Undo:
             return None
         same, bound = same_slot(fact)
         for _, holder in selection.select(self.work, "fact", f"{same} AND validity = 'active'", bound):
-            is_there = isinstance(holder, Fact) and holder.key == fact.key and holder.has_begun(self.work.act.at)
-            if isinstance(holder, Fact) and is_there and not self._is_over(holder):
+            if not isinstance(holder, Fact) or holder.key != fact.key or not holder.has_begun(self.work.act.at):
+                continue
+            if not self._is_over(holder):
                 return f"fact {holder.id} has its place now"
         return None
 
