@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from engrain.storage.store import SqlStore
 
+_LOG = logging.getLogger(__name__)
 IN_MEMORY = ":memory:"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
 _IN_QUERY = re.compile(r"([?&]password=)[^&#]*")
@@ -35,7 +37,8 @@ def open_store(
 ) -> SqlStore:
     """The store at a path, a `sqlite:///` or `postgresql://` URL or ":memory:", created where there is none.
 
-    `shards` are URLs of further servers by name, each of which has some of the tenants.
+    `shards` are URLs of further servers by name, each of which has some of the tenants; one that is away is opened when
+    it answers.
 
     `busy_timeout_s` bounds how long a call waits for another process's write, or for the server; `synchronous` is
     SQLite's alone, `pool_size` (connections at once) PostgreSQL's. `cache_mb` bounds what searches keep in the process.
@@ -97,7 +100,6 @@ def _open_alone(server: SqlStore) -> SqlStore:
 
 def _open_shards(home: str, shards: Mapping[str, str], open_: Callable[[str], SqlStore]) -> SqlStore:
     """Open several servers as one store; that of the location is the first, and is called `home`."""
-    from engrain.storage.shards.directory import mark_server
     from engrain.storage.shards.store import ShardedStore
     from engrain.storage.store import HOME
 
@@ -113,15 +115,38 @@ def _open_shards(home: str, shards: Mapping[str, str], open_: Callable[[str], Sq
     opened: dict[str, SqlStore] = {}
     try:
         for name, url in servers.items():
-            opened[name] = open_(url)
+            opened[name] = _open_shard(name, url, open_)
             _refuse_twins(opened, name)
-        for store in opened.values():
-            mark_server(store)
         return ShardedStore(opened)
     except BaseException:
         for store in opened.values():
             store.close()
         raise
+
+
+def _open_shard(name: str, url: str, open_: Callable[[str], SqlStore]) -> SqlStore:
+    """Open one of several servers: the first now, another as soon as it answers, since its tenants alone need it."""
+    from engrain.storage.postgres.servers import hide_password, parse_url
+    from engrain.storage.shards.directory import mark_server
+    from engrain.storage.shards.late_store import AWAY, LateStore
+    from engrain.storage.store import HOME
+
+    def open_marked() -> SqlStore:
+        store = open_(url)
+        try:
+            mark_server(store)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    try:
+        return open_marked()
+    except AWAY as error:
+        if name == HOME:
+            raise
+        _LOG.warning("server is away", extra={"server": name, "reason": str(error)})
+        return LateStore(hide_password(parse_url(url)), open_marked)
 
 
 def _refuse_twins(opened: Mapping[str, SqlStore], name: str) -> None:

@@ -1,11 +1,13 @@
 """Tenants on three PostgreSQL servers: where each is, moves between them, and what ends a move in the middle."""
 
+import functools
 import itertools
 import json
 import os
 import signal
 import threading
-from contextlib import ExitStack, closing
+import time
+from contextlib import ExitStack, closing, contextmanager
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from engrain.storage import open_store
 from engrain.storage.migrations import HEAD, table_names
 from engrain.storage.reports import tenants
 from engrain.storage.shards.moves import move_tenant
+from engrain.storage.write.embedding_versions import find_unembedded
 from tests.support.children import Child
 from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
@@ -492,6 +495,68 @@ def test_a_server_that_is_away_takes_no_tenant_of_another_out_of_service(urls, a
         numbers = memory.metrics()
         assert numbers["database_up"] == 0
         assert ("jobs_overdue" in numbers) == (away != "home")
+
+
+def tenant_on(store, server):
+    """A new tenant that its name draws to a server."""
+    return next(name for name in map(str, itertools.count()) if store.directory.look_up(name) == server)
+
+
+@contextmanager
+def away(server):
+    """A server is killed for a while; what it yields starts it, as the end does."""
+    server.kill()
+    start = functools.cache(server.start)
+    try:
+        yield start
+    finally:
+        start()
+
+
+def test_a_memory_opens_while_a_server_is_away_and_serves_its_tenants_once_it_answers(urls, servers, caplog):
+    with closing(opened(urls)) as store:
+        names = {name: tenant_on(store, name) for name in NAMES}
+    with away(servers["c"]) as start, Memory.open(settings=settings_of(urls), embedder=HashEmbedder()) as memory:
+        [warning] = [record for record in caplog.records if record.message == "server is away"]
+        assert warning.server == "c"
+        for name in ("home", "b"):
+            agent = memory.agent(AGENT, tenant=names[name])
+            agent.observe("Ana likes trams.")
+            agent.remember("Lisbon", subject="Ana", predicate="lives in")
+            while memory.parts.store.servers[name].inspect(None, find_unembedded, 1, None):
+                time.sleep(0.01)
+        absent = memory.agent(AGENT, tenant=names["c"])
+        for _ in range(2):
+            with pytest.raises(errors.DatabaseUnreachable, match="cannot be reached"):
+                absent.observe("Ben likes trains.")
+        readiness = memory.readiness()
+        assert (readiness.status, readiness.checks[0].status) == ("degraded", "degraded")
+        assert readiness.checks[0].detail.startswith("no tenant of these servers is served: c: ")
+        start()
+        absent.observe("Ben likes trains.")
+        memory.flush()
+        assert not memory.parts.store.servers["c"].inspect(None, find_unembedded, 1, None)
+        [hit] = absent.recall("trains").hits
+        assert hit.memory.content == "Ben likes trains."
+        assert memory.readiness().checks[0].status == "ok"
+        assert memory.health(thorough=True).problems == ()
+
+
+def test_a_server_that_answers_late_with_vectors_of_another_embedder_is_searched_by_words(store, urls, servers):
+    tenant = tenant_on(store, "c")
+    with closing(OneCall(open_store(urls["c"]))) as alone:
+        alone.use_embedder("test:other", HashEmbedder().dims)
+        alone.put(caller(tenant), [said("Trams in Porto.", tenant)])
+    with away(servers["c"]) as start, Memory.open(settings=settings_of(urls), embedder=HashEmbedder()) as memory:
+        start()
+        found = memory.agent(AGENT, tenant=tenant).recall("trams")
+        assert [hit.memory.content for hit in found] == ["Trams in Porto."]
+        assert [degraded.code for degraded in found.degraded] == ["embedder_mismatch"]
+
+
+def test_the_first_server_is_needed_to_open_a_memory(urls, servers):
+    with away(servers["home"]), pytest.raises(errors.DatabaseUnreachable):
+        open_store(urls["home"], shards={"b": urls["b"]})
 
 
 def test_the_command_line_lists_and_moves_tenants(store, urls, monkeypatch, capsys):

@@ -13,6 +13,7 @@ from engrain.storage import jobs
 from engrain.storage.reports import tenants
 from engrain.storage.runs import claims
 from engrain.storage.shards.directory import Directory, TenantMovedError, check_record
+from engrain.storage.shards.late_store import AWAY
 from engrain.storage.store import SqlStore
 from engrain.storage.write import embedding_versions
 
@@ -130,7 +131,7 @@ class ShardedStore(SqlStore):
         return sum(store.prune_vectors(limit) for store in self.servers.values())
 
     def flush_index(self) -> int:
-        return sum(store.flush_index() for store in self.servers.values())
+        return 0  # PostgreSQL leaves nothing for later
 
     def extract(self, extent: Extent, work: Callable[[SqlExtraction], _Result]) -> _Result:
         return self._follow(self._require_tenant(extent.tenant_id), lambda store: store.extract(extent, work))
@@ -184,13 +185,22 @@ class ShardedStore(SqlStore):
             return self._page(*arguments, **options)
         assert work in _OF_ALL, work
         found: list[Any] = []
+        away: Exception | None = None
         for name, store in self.servers.items():
-            rows = store.inspect(None, work, *arguments, **options)
-            own = self.directory.list_tenants_of(name, {_tenant_of(row) for row in rows})
+            try:
+                rows = store.inspect(None, work, *arguments, **options)
+                own = self.directory.list_tenants_of(name, {_tenant_of(row) for row in rows})
+            except AWAY as error:
+                if work is not embedding_versions.find_unembedded:
+                    raise
+                away = error
+                continue
             found += [row for row in rows if _tenant_of(row) in own]
-        if work is embedding_versions.find_unembedded:
-            return found[: arguments[0]]
-        return sorted(found, key=_position_of)
+        if work is not embedding_versions.find_unembedded:
+            return sorted(found, key=_position_of)
+        if away is not None and not found:  # once those of all other servers have their vectors
+            raise away
+        return found[: arguments[0]]
 
     def _page(self, load: Any, _: None, now: datetime, *, after: tuple[str, str], limit: int) -> list[Any]:
         """Load the next counts of all tenants after a position."""
