@@ -42,7 +42,6 @@ class Parameter:
         json_type: the type of the JSON value that a client sends, without None; None of what no client can send.
         default: its default; NO_DEFAULT where it is required.
         is_optional: whether None is allowed.
-        takes_one: whether the library takes one text in the place of several.
     """
 
     NO_DEFAULT: ClassVar[Any] = NO_DEFAULT
@@ -52,7 +51,6 @@ class Parameter:
     json_type: Any
     default: Any
     is_optional: bool
-    takes_one: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -272,7 +270,6 @@ def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
         json_type=None if word.origin == "library" else json_type(library_type),
         default=declared.default,
         is_optional=is_optional,
-        takes_one=library_type == words.Names,
     )
 
 

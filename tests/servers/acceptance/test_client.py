@@ -223,6 +223,14 @@ class TestItsErrors:
             Memory.open(tmp_path / "memory.db", key="k")
 
 
+def test_one_word_stands_where_several_may(memory):
+    agent = memory.agent("filer")
+    told = agent.observe(SAID, tags="home", role="assistant")
+    assert told.tags == ("home",)
+    for narrowed in ({"kinds": "episode"}, {"roles": "assistant"}, {"tags": "home"}):
+        assert [hit.memory.id for hit in agent.recall("Lisbon", **narrowed)] == [told.id]
+
+
 class TestItsRetries:
     def test_a_write_whose_answer_is_lost_is_sent_again_and_stored_once(self, proxy, memory):
         with Memory.open(f"http://127.0.0.1:{proxy.port}") as client:
