@@ -151,6 +151,11 @@ def keyed_id(key: str, *, tenant_id: str, scope: str) -> str:
     return derived_id(tenant_id, scope, "idempotency", key, at=moment_of(key))
 
 
+def later_id(id_: str, count: int) -> str:
+    """Id of the same time that lies `count` above another, as the ids of one call do."""
+    return f"{id_[:-12]}{int(id_[-12:], 16) + count & _TAIL:012x}"
+
+
 def moment_of(text: str) -> datetime | None:
     """Time of a UUIDv7, in milliseconds; None if the text is none, or of a time after the year 9999."""
     try:

@@ -113,6 +113,15 @@ def test_a_model_that_fails_loses_no_message_and_the_answer_says_why(location, f
         assert statuses(agent, added) == [status] * 3
 
 
+@pytest.mark.parametrize("key", [None, "chat 1", "019aa4f0-0000-7000-8000-ffffffffffff"])
+def test_messages_of_one_call_are_listed_in_their_order(location, key):
+    with opened(location, LLM([])) as memory:
+        agent, turns = memory.agent("aide", session="monday"), [{"content": f"Turn {number}."} for number in range(9)]
+        added = agent.add(turns, learn="later", idempotency_key=key).episodes
+        for listed in (agent.episodes("monday"), agent.list("episode")):
+            assert [episode.content for episode in listed] == [episode.content for episode in reversed(added)]
+
+
 def test_a_key_stores_messages_once_and_no_others(location):
     with opened(location, None) as memory:
         agent = memory.agent("assistant", session="s1")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.queries import Queries
 from engrain.agent.wiring.acts import new_act
 from engrain.domain import checks
+from engrain.domain.ids import later_id
 from engrain.domain.records import Caller, Degraded, Episode, Fact, Rule
 from engrain.errors import InvalidInput
 
@@ -65,10 +67,9 @@ class Conversations(Queries):
         for_all: dict[str, Any] = {"session": session, "ttl_days": ttl_days, "tags": tags, "metadata": metadata}
         episodes: list[Episode] = []
         for index, message in enumerate(turns):
-            message_key = None if key is None else f"{key}:{index}"
             with checks.locate(f"messages[{index}]"):
-                made = new_episode(parts, caller, at=act.at, idempotency_key=message_key, **for_all, **message)
-            episodes.append(made)
+                made = new_episode(parts, caller, at=act.at, idempotency_key=key, **for_all, **message)
+            episodes.append(made if key is None else replace(made, id=later_id(made.id, index)))
         times = [message["event_time"] for message in turns]
         stored = store_conversation(parts, act, episodes, times=times, idempotency_key=key)
         if parts.llm is None or when == "later":
