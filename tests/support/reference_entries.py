@@ -9,11 +9,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engrain.domain.filters import matches
 from engrain.domain.records import KINDS, Caller, Episode, Kind, MemoryRecord
 from engrain.domain.requests import Candidate, Request
 from engrain.domain.text.bm25 import Corpus, IndexedWords, pack
 from engrain.domain.text.indexing import NEIGHBOURS, near_terms
+from tests.support.reference_filters import matches
 
 GONE_AT_MOST = 5_000
 

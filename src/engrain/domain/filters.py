@@ -1,20 +1,19 @@
-"""Filters of searches, and their meaning."""
+"""Filters of searches; `storage.filters` compiles them, and tests/support/reference_filters.py is their meaning."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from engrain.domain.memories.fact_keys import FactKey, subject_key
+from engrain.domain.memories.fact_keys import subject_key
 from engrain.domain.memories.predicates import is_free_text, is_many_valued, predicate_key
 from engrain.domain.memories.trust import DERIVED, TrustLevel
-from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Role
+from engrain.domain.records import KINDS, Fact, Kind, MemoryRecord, Role
 
 if TYPE_CHECKING:
     from datetime import datetime
 
 
-_NO_KEY = FactKey("", "", "")
 Period = Literal["any", "open", "current"]
 TimePosition = tuple["datetime", str]  # position in a list in the order of time: time and id
 
@@ -80,37 +79,6 @@ class Filter:
         return self.as_of is not None or self.valid_at is not None or self.include_inactive
 
 
-def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
-    """True if a memory matches a filter; the compilation to SQL of each backend is tested against this."""
-    session, turn, role, speaker = (
-        (memory.session, memory.turn, memory.role, memory.speaker)
-        if isinstance(memory, Episode)
-        else (None, 0, None, None)
-    )
-    key, entity_id, category = (
-        (memory.key, memory.entity_id, memory.category) if isinstance(memory, Fact) else (_NO_KEY, None, None)
-    )
-    return (
-        memory.kind in filter_.kinds
-        and (not filter_.scopes or memory.scope in filter_.scopes)
-        and _is_there(filter_, memory, now)
-        and (not filter_.sessions or session in filter_.sessions)
-        and (session not in filter_.exclude_sessions or turn < filter_.exclude_from_turn)
-        and (not filter_.roles or role in filter_.roles)
-        and (not filter_.speakers or speaker in filter_.speakers)
-        and (not filter_.subjects or key.subject in filter_.subject_keys or entity_id in filter_.entity_ids)
-        and (not filter_.predicates or key.predicate in filter_.predicate_keys)
-        and (not filter_.categories or category in filter_.categories)
-        and set(filter_.tags) <= set(memory.tags)
-        and (not filter_.standing or (isinstance(memory, Fact) and memory.is_standing))
-        and (not filter_.trust or memory.trust in filter_.trust)
-        and (filter_.notes_of is None or (isinstance(memory, Fact) and is_under_key(memory, filter_.notes_of)))
-        and (filter_.since is None or memory.happened_at >= filter_.since)
-        and (filter_.until is None or memory.happened_at < filter_.until)
-        and (filter_.after is None or (memory.happened_at, memory.id) < filter_.after)
-    )
-
-
 def is_under_key(fact: Fact, agent: str) -> bool:
     """True for a fact that fills a slot of the agent's notes, where that is in the agent's own scope.
 
@@ -132,25 +100,3 @@ def is_under_key(fact: Fact, agent: str) -> bool:
 def is_hidden(memory: MemoryRecord) -> bool:
     """True if somebody forgot a memory: it is out of searches of the past, too."""
     return memory.metadata.get("hidden") is True
-
-
-def _is_there(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
-    at = now if filter_.as_of is None else filter_.as_of
-    if isinstance(memory, Fact) and filter_.valid_at is not None:
-        if not memory.was_true(filter_.valid_at):
-            return False
-        if filter_.as_of is None:
-            return filter_.include_inactive or memory.validity in {"active", "superseded"}
-    elif isinstance(memory, Fact) and not filter_.include_inactive and not _holds(filter_, memory, at):
-        return False
-    if filter_.as_of is not None:
-        return memory.was_believed(at) and (filter_.include_inactive or not is_hidden(memory))
-    return filter_.include_inactive or memory.is_active(at)
-
-
-def _holds(filter_: Filter, fact: Fact, at: datetime) -> bool:
-    """True if the period of a fact holds a moment; the end of one that was superseded became known later."""
-    if filter_.period == "any":
-        return True
-    is_over = fact.validity == "active" and fact.valid_to is not None and fact.valid_to <= at
-    return not is_over and (filter_.period == "open" or fact.has_begun(at))

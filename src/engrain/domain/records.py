@@ -215,22 +215,11 @@ class Fact(Scoped, Trusted, Dated, Record):
         """True if it was active at a moment, whatever changed since."""
         return self.created_at <= at and (self.invalidated_at is None or self.invalidated_at > at)
 
-    def was_true(self, at: datetime) -> bool:
-        """True if its period has a moment; one that was superseded without an end has none."""
-        end = self.valid_to
-        return self.happened_at <= at and (self.validity == "active" if end is None else end > at)
-
     @property
     def state(self) -> FactState:
         """Validity, with fading apart from active."""
         is_fading = self.validity == "active" and self.metadata.get("status") == "fading"
         return "fading" if is_fading else self.validity
-
-    @property
-    def is_standing(self) -> bool:
-        """True if it is permanent, or was confirmed after it was stored."""
-        was_confirmed = self.last_confirmed_at is not None and self.last_confirmed_at > self.created_at
-        return self.permanence == "permanent" or was_confirmed
 
     @property
     def key(self) -> FactKey:

@@ -114,9 +114,10 @@ _UNDER_KEY = (
 def compile_request(
     snapshot: Snapshot, request: Request, kind: Kind, *, scope: str = _SCOPES
 ) -> tuple[str, dict[str, Any]]:
-    """Build a condition over the table of `kind`, and its bindings: `domain.filters.matches` and the caller's wall.
+    """Build a condition over the table of `kind`, and its bindings: the filter and the caller's wall.
 
-    `scope` may name one of the caller's in place of all. What is bound for one kind is bound alike for another.
+    `matches` of tests/support/reference_filters.py says the same of a record. `scope` may name
+    one of the caller's in place of all. What is bound for one kind is bound alike for another.
     """
     criteria, dialect, bound = request.filter, snapshot.dialect, snapshot.bindings()
     if kind not in criteria.kinds or not _has(kind, criteria):

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.filters import Filter, is_hidden, matches
+from engrain.domain.filters import Filter, is_hidden
+from tests.support.reference_filters import matches
 from tests.support.sample_records import EPISODES, FACTS, FILTERS, MEMORIES, MOMENTS, NOON, RULES, episode, fact, rule
 
 CONDITIONS = [field.name for field in fields(Filter)]

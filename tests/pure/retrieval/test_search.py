@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.filters import matches
 from engrain.domain.records import Caller
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import embedding_text, own_terms
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
 from engrain.retrieval.search import EMPTY_QUERY, MAX_DROPPED
+from tests.support.reference_filters import matches
 from tests.support.sample_records import FILTERS, NOON, act, episode, fact, request, rule
 from tests.support.sample_search import (
     ANY_PRESET,

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.filters import Filter, matches
+from engrain.domain.filters import Filter
 from engrain.domain.records import KINDS, ROLES, VALIDITIES
 from engrain.domain.requests import Request
+from tests.support.reference_filters import matches
 from tests.support.sample_records import (
     CALLER,
     FILTERS,

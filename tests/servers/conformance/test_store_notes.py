@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from engrain.domain.filters import matches
 from engrain.domain.records import Caller, Link
 from engrain.errors import InvalidInput
 from engrain.storage.write import arrivals
+from tests.support.reference_filters import matches
 from tests.support.sample_records import CALLER, LATER, act, entity, episode, fact, link, request
 from tests.support.store_samples import keyword, put
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.filters import matches
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
+from tests.support.reference_filters import matches
 from tests.support.sample_records import CALLER, FILTERS, MEMORIES, MOMENTS, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import flush_index, put, refs
 

@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.filters import Filter, matches
+from engrain.domain.filters import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
+from tests.support.reference_filters import matches
 from tests.support.sample_records import CALLER, LATER, MEMORIES, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import axis, embed_all, put
 
