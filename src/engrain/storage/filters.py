@@ -23,6 +23,7 @@ _STANDING = "(permanence = 'permanent' OR last_confirmed_at > created_at)"
 HAS_BEGUN = "(valid_from IS NULL OR valid_from <= :now)"
 IS_LEFT = "(valid_to IS NULL OR valid_to > :now)"
 _SCOPES = "scope IN :scopes"
+_BY_SUBJECT = "entity_id IS NULL AND subject_key = :subject"
 SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 
 
@@ -54,38 +55,36 @@ def position_bindings(after: TimePosition, dialect: Dialect) -> dict[str, Any]:
     return {"after_at": dialect.time(at), "after_id": id_}
 
 
-def same_slot(fact: Fact) -> tuple[str, dict[str, Any]]:
-    """Build a condition over facts, and its bindings: those in the slot of this one (`Fact.slot`)."""
-    key = fact.key
-    about, bound = "entity_id IS NULL AND subject_key = :subject", {"subject": key.subject}
-    if fact.entity_id is not None:
-        about, bound = "entity_id = :entity_id", {"entity_id": fact.entity_id}
-    return _in_slot(fact, about, bound)
+def same_slot(key: FactKey, *, tenant_id: str, scope: str, entity_id: str | None) -> tuple[str, dict[str, Any]]:
+    """Build a condition over facts, and its bindings: those in the slot of a key (`Fact.slot`)."""
+    about, bound = "entity_id = :entity_id", {"entity_id": entity_id}
+    if entity_id is None:
+        about, bound = _BY_SUBJECT, {"subject": key.subject}
+    return _in_slot(key, about, {**bound, "tenant_id": tenant_id, "scope": scope})
 
 
 def same_slot_of(
     fact: Fact, namesakes: Namesakes, dialect: Dialect, *, where: str = "TRUE", is_any_value: bool = False
 ) -> tuple[str, dict[str, Any]]:
     """Build a condition over facts, and its bindings: those in the slot of this one, under all names of its subject."""
+    key, place = fact.key, {"tenant_id": fact.tenant_id, "scope": fact.scope}
     if namesakes.is_alone:
-        about, bound = "entity_id IS NULL AND subject_key = :subject", {"subject": fact.key.subject}
-        same, bound = _in_slot(fact, about, bound, is_any_value=is_any_value)
+        same, bound = _in_slot(key, _BY_SUBJECT, {**place, "subject": key.subject}, is_any_value=is_any_value)
         return f"{same} AND {where}", bound
     forms = {"entity_id IS NULL AND subject_key IN :subjects": {"subjects": dialect.listed(namesakes.keys)}}
     if namesakes.entity_ids:
         forms["entity_id IN :entity_ids"] = {"entity_ids": dialect.listed(namesakes.entity_ids)}
-    parts = [_in_slot(fact, about, bound, is_any_value=is_any_value) for about, bound in forms.items()]
+    parts = [_in_slot(key, about, place | bound, is_any_value=is_any_value) for about, bound in forms.items()]
     bound = {name: value for _, values in parts for name, value in values.items()}
     found = " UNION ALL ".join(f"SELECT id FROM facts WHERE {same} AND {where}" for same, _ in parts)  # noqa: S608  # no input in it
     return f"tenant_id = :tenant_id AND id IN ({found})", bound
 
 
 def _in_slot(
-    fact: Fact, about: str, bound: dict[str, Any], *, is_any_value: bool = False
+    key: FactKey, about: str, bound: dict[str, Any], *, is_any_value: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    key = fact.key
     condition = f"tenant_id = :tenant_id AND {about} AND predicate_key = :predicate AND scope = :scope"
-    bound |= {"tenant_id": fact.tenant_id, "predicate": key.predicate, "scope": fact.scope}
+    bound = {**bound, "predicate": key.predicate}
     if is_any_value:
         return condition, bound
     condition += " AND value_key >= ''"  # is always true; SQLite seeks the index of active facts for it, not of all

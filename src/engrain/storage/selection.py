@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.domain.memories.fact_keys import fact_key
 from engrain.domain.records import KINDS, Fact, Kind, MemoryRecord
-from engrain.storage.filters import holds_value
+from engrain.storage.filters import same_slot
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
+    from engrain.domain.memories.fact_keys import FactKey
     from engrain.domain.requests import Ref
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot
@@ -39,6 +40,23 @@ def start_select(
     statement = f"SELECT doc, {rows.columns} FROM {KIND_TABLES[kind]} {by} WHERE {condition} {order}"  # noqa: S608  # no input in it
     answer = tx.start_ask(statement, bound)
     return lambda: [(row[0], rows.record(row[1:])) for row in answer()]
+
+
+def select_facts(
+    tx: Transaction, condition: str, bound: dict[str, Any], *, order: str = "", by: str = ""
+) -> list[tuple[int, Fact]]:
+    """Select docs and facts as `select` does."""
+    found = select(tx, "fact", condition, bound, order=order, by=by)
+    return [(doc, fact) for doc, fact in found if isinstance(fact, Fact)]
+
+
+def load_holders(
+    tx: Transaction, key: FactKey, *, tenant_id: str, scope: str, entity_id: str | None, lock: str = ""
+) -> list[tuple[int, Fact]]:
+    """Load the active facts in the slot of a key, of an entity or of the key's subject, whoever sees them."""
+    same, bound = same_slot(key, tenant_id=tenant_id, scope=scope, entity_id=entity_id)
+    found = select_facts(tx, f"{same} AND validity = 'active'", bound, order=lock)
+    return [(doc, fact) for doc, fact in found if fact.key.value == key.value]
 
 
 def load_visible(snapshot: Snapshot, ids: Sequence[str], *, lock: str = "") -> list[tuple[int, MemoryRecord]]:
@@ -142,9 +160,5 @@ def find_active_fact(
     if not snapshot.sees(scope):
         return None
     key = fact_key(scope=scope, subject=subject, predicate=predicate, content=content, tags=tags)
-    bound = {"tenant_id": snapshot.tenant_id, "scope": scope, **key._asdict()}
-    same = "tenant_id = :tenant_id AND scope = :scope AND subject_key = :subject AND predicate_key = :predicate"
-    same += f" AND {holds_value(key)} AND entity_id IS NULL AND validity = 'active'"
-    found = select(snapshot, "fact", same, bound)
-    facts = (memory for _, memory in found if isinstance(memory, Fact) and memory.key.value == key.value)
-    return next((fact for fact in facts if at is None or fact.is_live(at)), None)
+    found = load_holders(snapshot, key, tenant_id=snapshot.tenant_id, scope=scope, entity_id=None)
+    return next((fact for _, fact in found if at is None or fact.is_live(at)), None)

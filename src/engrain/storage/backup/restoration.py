@@ -21,7 +21,6 @@ from engrain.storage.backup import clearance
 from engrain.storage.backup.tables import DEPARTURES, KEYS, MEMORIES, TABLES, VECTORS
 from engrain.storage.dialects import Dialect, as_json
 from engrain.storage.entities import registry
-from engrain.storage.filters import HAS_BEGUN, IS_LEFT, holds_value
 from engrain.storage.rows import KIND_TABLES, ColumnType
 from engrain.storage.write import embedding_versions
 
@@ -96,17 +95,9 @@ class SqlRestoration:
 
     def holder(self, fact: Row, at: datetime) -> Fact | None:
         """Find the fact that is live at a moment in the slot of this row."""
-        key = row_key(fact)
-        who = "entity_id = :who" if fact["entity_id"] is not None else "entity_id IS NULL AND subject_key = :who"
-        named = {"tenant_id": fact["tenant_id"], "scope": fact["scope"], "predicate": key.predicate, "value": key.value}
-        found = selection.select(
-            self.tx,
-            "fact",
-            f"tenant_id = :tenant_id AND scope = :scope AND predicate_key = :predicate AND {who} "
-            f"AND {holds_value(key)} AND validity = 'active' AND {HAS_BEGUN} AND {IS_LEFT}",
-            {**named, "who": fact["entity_id"] or key.subject, "now": self.tx.dialect.time(at)},
-        )
-        return next((held for _, held in found if isinstance(held, Fact) and held.key.value == key.value), None)
+        slot = {name: fact[name] for name in ("tenant_id", "scope", "entity_id")}
+        found = selection.load_holders(self.tx, row_key(fact), **slot)
+        return next((holder for _, holder in found if holder.is_live(at)), None)
 
     def add(self, name: str, rows: Sequence[Row]) -> int:
         """Add the rows of a table whose key is free; returns their number. Searches find memories after `finish`."""

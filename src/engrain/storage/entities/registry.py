@@ -19,7 +19,6 @@ from engrain.domain.text.names import name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
-from engrain.storage.filters import same_slot
 from engrain.storage.write import periods, updates
 
 if TYPE_CHECKING:
@@ -316,15 +315,9 @@ def _lock_merged(work: UnitOfWork, source_id: str) -> tuple[Entity, Entity]:
 def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str]) -> dict[str, tuple[int, Fact]]:
     """Load and lock the facts about some entities, whoever sees them, in the order of their ids."""
     bound = {"tenant_id": tenant_id, "entities": tx.dialect.listed(entity_ids)}
-    found = selection.select(
-        tx,
-        "fact",
-        "tenant_id = :tenant_id AND entity_id IN :entities",
-        bound,
-        order=f"ORDER BY id {tx.dialect.lock}",
-        by="INDEXED BY facts_entity",
-    )
-    return {fact.id: (doc, fact) for doc, fact in found if isinstance(fact, Fact)}
+    about, order = "tenant_id = :tenant_id AND entity_id IN :entities", f"ORDER BY id {tx.dialect.lock}"
+    found = selection.select_facts(tx, about, bound, order=order, by="INDEXED BY facts_entity")
+    return {fact.id: (doc, fact) for doc, fact in found}
 
 
 def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
@@ -341,12 +334,13 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
         work.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
     for doc, fact in selection.load_by_ids(work, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
-        same, bound = same_slot(fact)
-        holders = selection.select(work, "fact", f"{same} AND validity = 'active'", bound)
+        holders = selection.load_holders(
+            work, fact.key, tenant_id=fact.tenant_id, scope=fact.scope, entity_id=fact.entity_id
+        )
         own = periods.load_own_end(work, fact)
         at, believed = work.act.at, replace(fact, validity="active", invalidated_at=None, valid_to=own)
         slot = merges.dated_slot(believed, at)
-        is_taken = any(isinstance(other, Fact) and merges.dated_slot(other, at) == slot for _, other in holders)
+        is_taken = any(merges.dated_slot(other, at) == slot for _, other in holders)
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or (slot is not None and is_taken):
             return None
         fitted, before = periods.fit_again(work, believed)

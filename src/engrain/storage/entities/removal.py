@@ -12,15 +12,14 @@ from engrain.domain import events
 from engrain.domain.entities import merges
 from engrain.domain.entities.merges import Conflict
 from engrain.domain.entities.registry import merged_into
-from engrain.domain.records import Entity, Fact
 from engrain.storage import selection
 from engrain.storage.entities import registry
-from engrain.storage.filters import same_slot
 from engrain.storage.write import periods, removal
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from engrain.domain.records import Entity, Fact
     from engrain.storage.unit_of_work import UnitOfWork
 
 
@@ -88,10 +87,10 @@ def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
 
 def _make_room(work: UnitOfWork, doc: int, fact: Fact) -> None:
     """Supersede a fact or one of the slot that it comes to, or end one where the other begins."""
-    same, bound = same_slot(fact)
-    slot = selection.select(work, "fact", f"{same} AND validity = 'active'", bound, order=work.dialect.lock)
-    others = [(other_doc, other) for other_doc, other in slot if isinstance(other, Fact) and other.id != fact.id]
-    others = [(other_doc, other) for other_doc, other in others if other.key.value == fact.key.value]
+    slot = selection.load_holders(
+        work, fact.key, tenant_id=fact.tenant_id, scope=fact.scope, entity_id=fact.entity_id, lock=work.dialect.lock
+    )
+    others = [row for row in slot if row[1].id != fact.id]
     at = work.act.at
     for row in [row for row in others if merges.dated_slot(row[1], at) == merges.dated_slot(fact, at)]:
         other_doc, other = row

@@ -13,7 +13,6 @@ from engrain.domain.runs import reversal
 from engrain.domain.runs.runs import KeptItem, RestoredItem, UndoResult
 from engrain.errors import NotFound
 from engrain.storage import selection
-from engrain.storage.filters import same_slot
 from engrain.storage.runs import claims
 from engrain.storage.write import periods, updates
 
@@ -262,11 +261,12 @@ class _Undo:
         """Whose the place is that a fact would come back to, where it is somebody's; one that is over needs none."""
         if self._is_over(fact):
             return None
-        same, bound = same_slot(fact)
-        for _, holder in selection.select(self.work, "fact", f"{same} AND validity = 'active'", bound):
-            if not isinstance(holder, Fact) or holder.key != fact.key or not holder.has_begun(self.work.act.at):
-                continue
-            if not self._is_over(holder):
+        holders = selection.load_holders(
+            self.work, fact.key, tenant_id=fact.tenant_id, scope=fact.scope, entity_id=fact.entity_id
+        )
+        for _, holder in holders:
+            has_place = holder.key == fact.key and holder.has_begun(self.work.act.at)
+            if has_place and not self._is_over(holder):
                 return f"fact {holder.id} has its place now"
         return None
 

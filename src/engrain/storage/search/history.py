@@ -152,8 +152,7 @@ def load_history(snapshot: Snapshot, id_: str) -> list[Fact]:
         return []
     fact = seen[0]
     where, bound = find_slot(snapshot, fact, is_any_value=True)
-    rows = selection.select(snapshot, "fact", where, bound, order="ORDER BY created_at, id")
-    facts = [memory for _, memory in rows if isinstance(memory, Fact)]
+    facts = [other for _, other in selection.select_facts(snapshot, where, bound, order="ORDER BY created_at, id")]
     return [other for other in facts if other.id in _find_versions(fact, facts)]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from engrain.storage.unit_of_work import UnitOfWork
 
+_NEWEST_FIRST = "ORDER BY created_at DESC, id DESC"
 # Events with a change `valid_to`: of the first one, the end before it is the fact's own.
 _CHANGES = ("fact_created", "fact_period_changed", "fact_superseded", "fact_restored")
 
@@ -27,10 +28,8 @@ def find_slot_facts(work: UnitOfWork, fact: Fact, *, lock: str = "") -> list[tup
     active = "validity = 'active'"
     where, bound = find_slot(work, fact, where=active)
     # Once more, for one that was not locked when it was found.
-    found = selection.select(
-        work, "fact", f"{where} AND {active}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
-    )
-    return [(doc, old) for doc, old in found if isinstance(old, Fact) and old.key.value == fact.key.value]
+    found = selection.select_facts(work, f"{where} AND {active}", bound, order=f"{_NEWEST_FIRST} {lock}")
+    return [(doc, old) for doc, old in found if old.key.value == fact.key.value]
 
 
 def find_rivals(work: UnitOfWork, fact: Fact, *, lock: str) -> list[tuple[int, Fact]]:
@@ -39,12 +38,9 @@ def find_rivals(work: UnitOfWork, fact: Fact, *, lock: str) -> list[tuple[int, F
     of_value = f"validity = 'active' AND value_key >= '' AND ({holds_value(fact.key)} OR value_key = :waiting)"
     where, bound = find_slot(work, fact, where=of_value, is_any_value=True)
     bound |= {"value": fact.key.value, "waiting": waiting}
-    found = selection.select(
-        work, "fact", f"{where} AND {of_value}", bound, order=f"ORDER BY created_at DESC, id DESC {lock}"
-    )
+    found = selection.select_facts(work, f"{where} AND {of_value}", bound, order=f"{_NEWEST_FIRST} {lock}")
     values = {fact.key.value, waiting}
-    rivals = [(doc, old) for doc, old in found if isinstance(old, Fact) and old.id != fact.id]
-    rivals = [(doc, old) for doc, old in rivals if old.key.value in values]
+    rivals = [(doc, old) for doc, old in found if old.id != fact.id and old.key.value in values]
     return sorted(rivals, key=lambda row: row[1].is_pending)
 
 
@@ -112,8 +108,8 @@ def end_superseded(work: UnitOfWork, fact: Fact) -> None:
         return
     where, bound = find_slot(work, fact, where="validity = 'superseded' AND valid_to > :begins", is_any_value=True)
     bound["begins"] = work.dialect.time(fact.valid_from)
-    for doc, old in selection.select(work, "fact", where, bound, order=f"ORDER BY id {work.dialect.lock}"):
-        if isinstance(old, Fact) and old.key.value == fact.key.value and old.valid_to is not None:
+    for doc, old in selection.select_facts(work, where, bound, order=f"ORDER BY id {work.dialect.lock}"):
+        if old.key.value == fact.key.value and old.valid_to is not None:
             ends = min(old.valid_to, max(old.happened_at, fact.valid_from))
             updates.change_end(work, doc, old, ends, by=fact)
 

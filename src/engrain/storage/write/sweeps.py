@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from engrain.domain import events
 from engrain.domain.memories import decay
 from engrain.domain.memories.decay import AGE_STEPS, LEAST_AGE_MULTIPLIER, AgingKind, DecayPolicy, Standing, SweepBatch
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Episode
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
@@ -138,8 +138,7 @@ def _reopen_periods(work: UnitOfWork, kind: AgingKind, ids: Sequence[str]) -> No
     """Let those go on that end where a fact begins which expires before that."""
     if kind == "fact":
         bound = {"tenant_id": work.tenant_id, "ids": work.dialect.listed(ids), "at": work.at}
-        for _, fact in selection.select(work, "fact", f"{_OF_THESE} AND valid_from > :at", bound):
-            assert isinstance(fact, Fact)
+        for _, fact in selection.select_facts(work, f"{_OF_THESE} AND valid_from > :at", bound):
             periods.reopen(work, fact)
 
 
