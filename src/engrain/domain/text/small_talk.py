@@ -40,7 +40,7 @@ _ADDRESSED = """
     לילה טוב; להתראות; ביי; धन्यवाद; बहुत धन्यवाद; शुक्रिया; नमस्ते; नमस्कार; शुभ रात्रि; ขอบคุณ; ขอบคุณมาก; สวัสดี;
     ราตรีสวัสดิ์; 谢谢你; 谢谢您; 感谢; 拜拜; 早安; 早; 晚上好; 下午好; 謝謝; 謝謝你; 再見; どうも; どうもありがとう;
     どうもありがとうございます; ありがとうございました; さようなら; またね; おやすみなさい; お疲れ様です; 고맙습니다;
-    안녕히 가세요; 안녕히 계세요; 잘 자요; 좋은 아침
+    안녕히 가세요; 안녕히 계세요; 잘 자요; 좋은 아침; ta
 """
 _NODS = """
     ok; okay; k; kk; yes; yeah; yep; yup; y; no; nope; n; sure; fine; right; alright; all right; all good; good;
@@ -82,7 +82,8 @@ _NODS = """
     later; what a day; what a week; what a morning; what an evening; what a night; phew; ugh; argh; yay; hooray; omg;
     oof; yikes; yum; yummy; ouch; lmao; rofl; so tired; so funny; too funny; very funny; you are funny; you re funny;
     that was fun; that was great; that is funny; that s funny; can t wait; cant wait; me too; me neither; oh dear;
-    dear me; oh no; oh my; oh my god; my god; goodness; my goodness; goodness me; gosh; oh boy; good grief; bless you;
+    that helped; i can t believe it; i cant believe it; dear me; oh no; oh my; oh my god; my god; goodness;
+    my goodness; goodness me; gosh; oh boy; good grief; bless you;
     bless him; bless her; fingers crossed; take it easy; speak soon; at last; no way; same; ditto; oh je; ach je; ach
     du meine gute; ay; madre mia; mon dieu; oh la la; mamma mia
 """
@@ -208,14 +209,20 @@ def is_about_speaker(text: str) -> bool:
 
 
 def _reads_as_small_talk(rest: tuple[str, ...], *, is_asked: bool) -> bool:
-    """True if words are phrases one behind another, the longest first, and after one that greets or thanks a name."""
+    """True if words are phrases one behind another, the longest first.
+
+    Behind one that greets or thanks may stand a name, at the end or before another such phrase.
+    """
     known, may_name = _FIRST, False
     while rest:
         length = min(_LONGEST, len(rest))
         while length and rest[:length] not in known:
             length -= 1
         if length == 0:
-            return may_name and len(rest) == 1 and not is_asked
+            if not may_name or is_asked:
+                return False
+            may_name, known, rest = False, _OPENINGS, rest[1:]
+            continue
         may_name = rest[:length] in _OPENINGS or (may_name and rest[:length] in _ADDED)
         known, rest = _ALL, rest[length:]
     return True
