@@ -15,6 +15,7 @@ from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name
         ("What did the plumber cost?", "money"),
         ("What's our budget?", "money"),
         ("How much do I weigh?", "number"),
+        ("How warm should the bath be?", "number"),
         ("What colour is the door?", "colour"),
         ("What's the number of my claim?", "number"),
         ("Which port does it use?", "number"),

@@ -62,7 +62,7 @@ _ASKED: Mapping[Kind, re.Pattern[str]] = {
         r"\bwhat (?:do|does|did|will|would) .{1,40} (?:cost|earn|charge|pay)\b",
     ),
     "number": _compile(
-        r"\bhow (?:many|much|long|old|big|tall|far|large|heavy|high|fast|wide|deep)\b",
+        r"\bhow (?:many|much|long|old|big|tall|far|large|heavy|high|fast|wide|deep|warm|hot|cold|thick|strong|loud)\b",
         r"\b(?:what|which)(?:['\u2019]?s| is| are)? (?:\S+ ){,3}?"
         r"(?:number|age|weight|height|limit|port|pin|rate|temperature|speed)\b",
         r"\bwhat (?:do|does|did|will|would) .{1,40} weigh\b",
