@@ -32,6 +32,8 @@ def find_asked(query):
         ("Сколько весит Ольга?", "Ольга весит 60 кг.", "Ольга дома."),
         ("How tall is Fenna?", "Fenna is 51 cm long.", "Fenna was born on 23 May."),
         ("What did the flight cost?", "The flight was 89 euros.", "The flight is on 9 May at 06:35."),
+        ("What did I pay for the lamp?", "The lamp: forty quid, daylight robbery.", "I ordered lamp 70 in May."),
+        ("How much was paid for the lamp?", "They paid 40 for it.", "I ordered lamp 70 in May."),
         ("Was kostet das Ventil?", "Das Ventil macht 40 Euro.", "Bertram tauscht das Ventil."),
         ("Combien coûte la chaudière ?", "La chaudière : 2 400 €", "La chaudière est révisée en octobre."),
         ("When is Felix's birthday?", "Felix turns six on Sunday.", "Felix has not slept for two days."),
@@ -53,6 +55,8 @@ def find_asked(query):
         ("What is the name of the roofer?", "Hal, the roofer, comes today.", "The claim is against a roofer."),
         ("What is the name of my pet?", "My dog Balu has been limping.", "My dog has been limping."),
         ("What is our cat called?", "The cat answers to Minka.", "The cat hides in the bathtub."),
+        ("What's the cat's name?", "Minka's our cat.", "Isla is allergic to cats, so Dad's cat can't come."),
+        ("What's the house manager's name?", "The house manager is Rita.", "The house manager lives in Mill Lane."),
         ("What is our cat called?", "the cat is minka btw", "Hi, our cat hides on Sundays."),
     ],
 )

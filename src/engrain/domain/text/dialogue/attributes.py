@@ -106,8 +106,9 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         beginnings="tal hei gro mid mes tai med рос",
     ),
     "price": _make(
-        r"\bwhat (?:do|does|did|will|would) .{,50}\b(?:cost|charge)\b|\bhow much .{,50}\b(?:cost|charge)s?\b"
-        r"|\bhow expensive\b|\bhow much (?:is|are|was|were) the (?:rent|price|fee)\b"
+        r"\bwhat (?:do|does|did|will|would) .{,50}\b(?:cost|charge|pay)\b"
+        r"|\bhow much .{,50}\b(?:cost|charge|pay|paid)s?\b|\bhow expensive\b"
+        r"|\bhow much (?:is|are|was|were) the (?:rent|price|fee)\b"
         r"|\bwhat(?:['\u2019]?s| is| was) the (?:price|rent|fee|cost)\b"
         r"|\bwas (?:kostete?n?|(?:hat|haben) .{,50}gekostet)\b|\bwie hoch ist die miete|cu[aá]nto (?:cuesta|costó|vale)"
         r"|combien co[uû]te|quanto custa|сколько стоит|多少钱",
@@ -115,8 +116,9 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         r"|francs?|franken|pesos?|reais|руб|cents?|p\b|k\b|kr\b|kron\w+|crowns?)|\b\d{1,3}[.,]\d{3}\b"
         r"|\bfree\b|gratis|kostenlos|gratuit|grátis|бесплатн"
         r"|\d\b.{,20}\b(?:an?|per|each) (?:month|week|year|night|day|hour|head)"
-        rf"|{_PAYS}.{{,60}}\d|\d\b.{{,60}}{_PAYS}|{_PAYS}.{{,40}}{_NUMBER_WORDS}",
-        beginnings="cos pri ren fee cha exp gek kos mie hoc cue val cou cus сто",
+        rf"|{_PAYS}.{{,60}}\d|\d\b.{{,60}}{_PAYS}|{_PAYS}.{{,40}}{_NUMBER_WORDS}|{_NUMBER_WORDS} (?:euros?|dollars?"
+        r"|pounds?|quid|bucks|francs?|franken|pesos?)",
+        beginnings="cos pri ren fee cha pay pai exp gek kos mie hoc cue val cou cus сто",
     ),
     "birthday": _make(
         r"\bbirth(?:day|date)\b|\bdate of birth|\bwhen was .{,30}\bborn\b|geburtstag\b|\bwann .{,30}\bgeboren"
@@ -189,6 +191,9 @@ _PROPER = (
 _NAMING = r"(?i:\b(?:name[ds]?|nam(?:ing|e['\u2019]s)|called?|calls|nickname\w*|known as|hei(?:ß|ss)\w*|genannt)\b)"
 # "Chidi, my husband" and "Chidi is my husband", but not "Hi, my husband".
 _OPENS = rf"(?:^|(?<=[.!?] ))(?!(?:Hi|Hello|Hey|Oh|Well|Yes|No|So|Ok(?:ay)?|Thanks|Right|Sorry|Good)\b){_PROPER}"
+# "Dad's cat" names no cat, but "Minka's our cat" does.
+_ARTICLE = r"(?:an?|the|my|our|his|her|their|called|named)\b"
+_NO_OWNER = rf"\b(?!['\u2019]s (?!{_ARTICLE}))"
 _NAME_PART = lazy_pattern(_PART_OF_NAME)
 _NAME_OF = lazy_pattern(
     r"\bwhat(?:['\u2019]?s| is| was| are) (?:the names? of (?P<of>[^?,.]{3,40})|(?P<own>[^?,.]{3,40}?)"
@@ -240,7 +245,10 @@ def _find_name_of(query: str, thing: str) -> Attribute:
     """
     head = terms(thing)[-1:] or [thing]
     heads = rf"(?i:\b(?:{'|'.join(map(re.escape, sorted({*head, *find_related(head[0])})))})\w{{,3}}\b)"
-    other = rf"(?!(?i:{'|'.join(map(re.escape, _WORD.findall(query)))})s?\b){_PROPER}"
-    opens = rf"{_OPENS}(?=,| (?:is|was|and|my|the)\b|['\u2019]s\b| [A-Z]|:)"
-    near = rf"(?<![.!?] )(?<!^)\b{other}[^.!?]{{,40}}{heads}|{heads}[^.!?]{{,40}}\b{other}|{opens}[^.!?]{{,40}}{heads}"
+    other = rf"\b(?!(?i:{'|'.join(map(re.escape, _WORD.findall(query)))})s?\b){_PROPER}{_NO_OWNER}"
+    opens = rf"{_OPENS}\b(?=,| (?:is|was) {_ARTICLE}| (?:and|my|the)\b|['\u2019]s {_ARTICLE}| [A-Z]|:)"
+    near = (
+        rf"(?<![.!?] )(?<!^){other}[^.!?]{{,40}}{heads}|{heads}(?:(?!\b(?:in|from) [A-Z])[^.!?]){{,40}}{other}"
+        rf"|{opens}[^.!?]{{,40}}{heads}"
+    )
     return Attribute(_NAME_OF, lazy_pattern(rf"{_NAMING}|{near}|\A[^A-Z]*\Z"), _NAME_BEGINNINGS)
