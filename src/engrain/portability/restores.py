@@ -40,7 +40,6 @@ _TIMES: Mapping[str, str] = {
     "pool_members": "joined_at",
     "tombstones": "erased_at",
 }
-_PERIOD = ("valid_from", "valid_to")
 _BYTES_AT_ONCE = 2**22
 
 
@@ -392,22 +391,29 @@ class _Restore:
         return any(moment <= at for scope in scopes if (at := erasures.get(scope)) is not None)
 
     def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> None:
-        """Supersede the facts whose slots others have, from where those begin."""
+        """End facts where the next one of their slot begins, and supersede those whose time another one has."""
+        now = self.act.at
         taken: dict[tuple[str | None, ...], datetime] = {}
         for fact in facts:
-            if fact["validity"] != "active" or not _holds(fact, self.act.at):
+            begins, end = datetime.fromisoformat(fact["valid_from"] or fact["created_at"]), fact["valid_to"]
+            ends = None if end is None else datetime.fromisoformat(end)
+            if fact["validity"] != "active" or (ends is not None and ends <= now):
                 continue
             key = row_key(fact)
             slot = (fact["scope"], *key[1:], fact["entity_id"], None if fact["entity_id"] else key.subject)
-            begins = datetime.fromisoformat(fact["valid_from"] or fact["created_at"])
-            holder = None if slot in taken else self.target.holder(fact, self.act.at)
-            held_from = taken.get(slot) if holder is None else holder.happened_at
-            if held_from is None:
-                taken[slot] = begins
+            is_live, since = begins <= now, max(begins, now)
+            held = [rival.happened_at for rival in self.target.rivals(fact) if not rival.has_ended(since)]
+            held += [taken[slot]] if is_live and slot in taken else []
+            held_from = min((start for start in held if ends is None or start < ends), default=None)
+            if held_from is not None and held_from <= since:
+                self.counts["superseded"] += 1
+                at = max(now, datetime.fromisoformat(fact["created_at"])).isoformat()
+                fact.update(validity="superseded", invalidated_at=at, valid_to=max(begins, held_from).isoformat())
                 continue
-            self.counts["superseded"] += 1
-            at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
-            fact.update(validity="superseded", invalidated_at=at, valid_to=max(begins, held_from).isoformat())
+            if held_from is not None:
+                fact["valid_to"] = held_from.isoformat()
+            if is_live:
+                taken[slot] = begins
 
     def _supersede_later(self) -> None:
         """Supersede facts that came later in the file than their successors."""
@@ -470,9 +476,3 @@ def _by_tenant(rows: Sequence[Row]) -> dict[str, list[Row]]:
     for row in rows:
         grouped[row["tenant_id"]].append(row)
     return grouped
-
-
-def _holds(fact: Mapping[str, Any], at: datetime) -> bool:
-    """True if the period of a fact's row holds a moment."""
-    start, end = ((None if fact[name] is None else datetime.fromisoformat(fact[name])) for name in _PERIOD)
-    return (start is None or start <= at) and (end is None or end > at)

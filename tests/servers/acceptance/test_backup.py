@@ -216,6 +216,22 @@ def test_of_a_day_before_a_restore_one_value_was_true(tmp_path, file, kind):
 
 
 @pytest.mark.parametrize("kind", DATABASES)
+def test_of_a_day_after_a_restore_one_value_will_be_true(tmp_path, file, kind):
+    """What comes back ends where a plan begins that was made since, and a plan yields to what is there."""
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "ana"}
+    with memory_in(kind, tmp_path) as memory:
+        ana = memory.agent("ana")
+        back = [ana.remember("Lisbon", **about).id, ana.remember("Rome", **about, valid_from="2999-01-01").id]
+        memory.backup(file, agent="ana")
+        ana.erase(back)
+        ana.remember("Faro", **about, valid_from="2998-01-01")
+        assert memory.restore(file, with_erased=True).superseded == 1
+        true = {day: [fact.content for fact in ana.facts(valid_at=day)] for day in ("2997-01-01", "2999-01-02")}
+        assert true == {"2997-01-01": ["Lisbon"], "2999-01-02": ["Faro"]}
+        assert memory.health(thorough=True).problems == ()
+
+
+@pytest.mark.parametrize("kind", DATABASES)
 def test_what_waits_for_a_confirmation_takes_no_place_of_what_is_restored(tmp_path, file, kind):
     about = {"subject": "Ana", "predicate": "lives in", "scope": "ana"}
     with memory_in(kind, tmp_path) as memory:

@@ -93,11 +93,10 @@ class SqlRestoration:
         found = self.tx.rows("items_of_keys", tenant_id=tenant_id, keys=as_json(sorted(set(keys))))
         return {ItemKey(*key): self.tx.dialect.moment(at) for *key, at in found}
 
-    def holder(self, fact: Row, at: datetime) -> Fact | None:
-        """Find the fact that is live at a moment in the slot of this row."""
+    def rivals(self, fact: Row) -> list[Fact]:
+        """Find the active facts in the slot of this row, of whatever period."""
         slot = {name: fact[name] for name in ("tenant_id", "scope", "entity_id")}
-        found = selection.load_holders(self.tx, row_key(fact), **slot)
-        return next((holder for _, holder in found if holder.is_live(at)), None)
+        return [holder for _, holder in selection.load_holders(self.tx, row_key(fact), **slot)]
 
     def add(self, name: str, rows: Sequence[Row]) -> int:
         """Add the rows of a table whose key is free; returns their number. Searches find memories after `finish`."""
