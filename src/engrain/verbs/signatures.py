@@ -199,7 +199,14 @@ def signatures() -> tuple[Signature, ...]:
 
 def type_hints(of: Any) -> dict[str, Any]:
     """The annotations of a function or class, with the names that its module or `words` imports for type checkers."""
-    return get_type_hints(of, localns=_names_for_types(of.__module__), include_extras=True)
+    homes, names = _homes_of_names(of.__module__)
+    while True:
+        try:
+            return get_type_hints(of, localns=names, include_extras=True)
+        except NameError as error:
+            if error.name not in homes:
+                raise
+            names[error.name] = _imported(*homes[error.name])
 
 
 @cache
@@ -214,22 +221,11 @@ def owner_of(verb: Verb) -> type:
     return made
 
 
-class _NamesForTypes(dict[str, Any]):
-    """The names that a module and `words` import under TYPE_CHECKING, imported when an annotation asks for them."""
-
-    def __init__(self, homes: Mapping[str, tuple[str, str]]) -> None:
-        super().__init__()
-        self._homes = homes
-
-    def __missing__(self, name: str) -> Any:
-        module, imported = self._homes[name]
-        self[name] = _imported(module, imported)
-        return self[name]
-
-
 @cache
-def _names_for_types(module: str) -> _NamesForTypes:
-    return _NamesForTypes({**_homes_for_types(words.__name__), **_homes_for_types(module)})
+def _homes_of_names(module: str) -> tuple[Mapping[str, tuple[str, str]], dict[str, Any]]:
+    """The homes of the names of a module's annotations, and the names that mean something else in the module itself."""
+    homes = {**_homes_for_types(words.__name__), **_homes_for_types(module)}
+    return homes, {name: _imported(*homes[name]) for name in homes.keys() & vars(sys.modules[module]).keys()}
 
 
 @cache

@@ -37,6 +37,11 @@ def test_any_document_cut_anywhere_reads_as_the_parser_has_it(value, indent, is_
     assert repr(read(text, cuts)) == repr(parsed(text))  # NaN is not equal to itself
 
 
+def told(error):
+    place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+    return f"not JSON: {error.msg} at {place}"
+
+
 @given(
     JSON,
     SPACES,
@@ -47,16 +52,19 @@ def test_any_document_cut_anywhere_reads_as_the_parser_has_it(value, indent, is_
 def test_any_fault_is_told_as_the_parser_tells_it(value, indent, at, sign, cuts):
     text = json.dumps([1, value], indent=indent)
     text = text[: at % len(text)] + sign + text[at % len(text) + 1 :]
+    problems = [None]
     try:
-        expected, problem = repr(parsed(text)), None
+        expected = repr(parsed(text))
     except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
-        expected, problem = None, f"not JSON: {error.msg} at {place}"
+        expected, problems = None, [told(error)]
+        if error.msg.startswith("Illegal trailing comma"):  # since Python 3.13; of the list itself we tell what follows
+            problems.append(told(json.JSONDecodeError("Expecting value", text, text.index("]", error.pos))))
     try:
         found, fault = repr(read(text, cuts)), None
     except JsonFault as error:
         found, fault = None, str(error)
-    assert (found, fault) == (expected, problem)
+    assert found == expected
+    assert fault in problems
 
 
 def test_a_list_of_any_length_is_read_in_the_memory_of_an_item():
