@@ -55,6 +55,21 @@ def test_a_number_in_words_is_the_same_in_digits():
     assert parsed("Two drops, noted.").terms & parsed("2 drops in the morning").terms == {"2", "drop"}
 
 
+@pytest.mark.parametrize(
+    ("newer", "corrects"),
+    [
+        ("Sorry, I gave you the wrong number, it's 55-20817.", True),  # two digits swapped
+        ("Sorry, wrong number, it's 55-20872.", True),  # another digit
+        ("Sorry, wrong number, it's 55-10872.", False),
+        ("Sorry, wrong number, it's 55-2087.", False),
+        ("My locker has changed to number 55-20817.", False),  # takes nothing back
+    ],
+)
+def test_what_takes_back_a_number_corrects_one_that_differs_by_a_slip(newer, corrects):
+    older, query = "I'm with Hartmut Insurance, policy 55-20871", "What's the policy number for the insurance?"
+    assert (weighed(newer, older, query).least_share <= LEAST_NAMED) is corrects
+
+
 WIFI, ASKED = 'The wifi for guests is "heron-29".', "What's the guest wifi?"
 
 

@@ -33,6 +33,7 @@ LEAST_DENIED, LEAST_NAMED, _LEAST_CHANGED, _LEAST_UPDATED = 0.2, 0.33, 0.52, 0.6
 _NAMED: Final = 10  # added to the weight of one that names what is so no more
 _MOST_ELLIPTIC: Final = 2  # terms of a turn that leaves out what it is about
 _TAKEN_BACK: Final = 20  # and to that of one that takes back what was said just before
+_LEAST_DIGITS: Final = 4  # of a number that is told from another by a slip alone
 _FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
 
 
@@ -154,7 +155,7 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     the question's things, of which it may leave out one or a half ("Mei maintains it from today."), or has another
     number or time for all of them. One that `takes_back` the older one, as its speaker says shortly after it, has
     to say something new about it, or nothing else ("Sorry, 9090."). Where the question asks for a kind of value, it has
-    one.
+    one. One that takes back a number names another that differs from it by a slip.
     """
     if question.kind is not None and not newer.values:
         return NO_CORRECTION
@@ -173,6 +174,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     if not (newer.states_change and answered):
         denied = frozenset()
     named = denied | (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
+    if newer.takes_back:  # a change may be of the next port
+        named |= {other for other in older.names for number in newer.names if _is_slip(number, other)}
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
@@ -182,3 +185,13 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     if is_new and question.kind in COUNTED and answered and not missing:
         return Correction(weight, _LEAST_UPDATED)
     return NO_CORRECTION
+
+
+def _is_slip(number: str, other: str) -> bool:
+    """True for two numbers of four digits or more that differ in one digit, or by two neighbours swapped."""
+    if not len(number) == len(other) >= _LEAST_DIGITS or number == other or not (number + other).isdigit():
+        return False
+    first = next(place for place, digit in enumerate(number) if digit != other[place])
+    end = slice(first + 2, None)
+    swapped = number[first : first + 2] == other[first : first + 2][::-1] and number[end] == other[end]
+    return swapped or number[first + 1 :] == other[first + 1 :]
