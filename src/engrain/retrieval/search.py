@@ -12,6 +12,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, EvidenceLevel, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import lookup_terms, terms
+from engrain.domain.text.dialogue.irregular_forms import FORMS_BY_TERM
 from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.small_talk import is_exclamation
 from engrain.retrieval import channels, evidence, fusion, newest, ranking, repeats, speakers, time_expressions
@@ -129,7 +130,12 @@ def _start(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: Qu
 
 
 def _search_terms(query: SearchQuery) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(lookup_terms(strip_asking_words(query.text))))[: channels.MAX_TERMS]
+    """The distinct terms to look up, those of the text before other forms of them ("lose", "lost")."""
+    found = dict.fromkeys(lookup_terms(strip_asking_words(query.text)))
+    for term in tuple(found):
+        if term in FORMS_BY_TERM:
+            found.update(dict.fromkeys(FORMS_BY_TERM[term]))
+    return tuple(found)[: channels.MAX_TERMS]
 
 
 def search_within(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> Answer:

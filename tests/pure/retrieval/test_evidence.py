@@ -107,6 +107,7 @@ def test_a_question_about_what_no_statement_names_has_less_evidence():
         ("What is my salary?", "I earn 61,000 a year.", True),  # of one meaning
         ("What do I hate?", "I can't stand cinnamon.", True),
         ("When do I wake up?", "I get up at three.", True),
+        ("Where did he lose it?", "He lost it at the pool.", True),  # a form of its own
         ("Where is the internet router?", "The interview went well.", False),
         ("What is Ana's birthday?", "Ana was born in May.", True),
         ("What is Ana's birthday?", "Ana likes jazz.", False),

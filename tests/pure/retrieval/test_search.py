@@ -99,6 +99,19 @@ def test_whoever_says_a_word_of_the_question_is_found(memories, word):
     assert {memory.id for memory in stored if set(terms(word)) & set(own_terms(memory))} <= found
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Where did he lose the ring?", "It was lost at the pool."),
+        ("Who has stolen the apples?", "A thief steals at night."),
+        ("On which shelf is the jam?", "All shelves have jam."),
+    ],
+)
+def test_a_word_is_found_by_its_irregular_forms(asked, said):
+    found = recall(store_of([episode(said), episode("The lake is deep.")]), asked, preset=PRESETS["keyword"])
+    assert contents(found) == [said]
+
+
 def test_of_equal_scores_the_newest_comes_first_and_then_the_lower_id():
     at = [NOON, NOON + timedelta(microseconds=1), NOON]
     one, newest, other = (episode("tram", event_time=moment) for moment in at)

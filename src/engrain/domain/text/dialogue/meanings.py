@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import terms
+from engrain.domain.text.dialogue.irregular_forms import FORMS_BY_TERM
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -129,6 +130,8 @@ def _read_groups() -> Mapping[str, frozenset[str]]:
         group = frozenset(terms(line))
         for term in group:
             related[term] = related.get(term, group) | group
+    for term, forms in FORMS_BY_TERM.items():
+        related[term] = related.get(term, frozenset()).union(forms)
     return related
 
 

@@ -1,0 +1,116 @@
+"""Irregular forms of English words, which no stemmer joins: "lose" and "lost", "shelf" and "shelves". Pure.
+
+A question has most verbs as they stand after "did", its answer has them in the past.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from engrain.domain.text.analysis import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Without forms that are mostly another word ("rose", "bit", "led", "left", and "won", which "won't" leaves in the
+# index), and without words that nearly every turn has ("get", "see", "take", "people"): with them LoCoMo's recall@10 is
+# 0.829 in place of 0.833.
+_FORMS = """
+    become became
+    begin began begun
+    bend bent
+    bite bitten
+    blow blew blown
+    break broke broken
+    bring brought
+    build built
+    burn burnt
+    buy bought
+    catch caught
+    choose chose chosen
+    deal dealt
+    dig dug
+    draw drew drawn
+    dream dreamt
+    drink drank drunk
+    drive drove driven
+    eat ate eaten
+    fall fell fallen
+    feed fed
+    feel felt
+    fight fought
+    find found
+    fly flew flown
+    forget forgot forgotten
+    freeze froze frozen
+    give gave given
+    grow grew grown
+    hang hung
+    hear heard
+    hide hid hidden
+    hold held
+    keep kept
+    lay laid
+    learn learnt
+    lend lent
+    light lit
+    lose lost
+    mean meant
+    meet met
+    pay paid
+    ride rode ridden
+    ring rang rung
+    run ran
+    seek sought
+    sell sold
+    send sent
+    sew sewn
+    shake shook shaken
+    shoot shot
+    show shown
+    shrink shrank shrunk
+    sing sang sung
+    sink sank sunk
+    sit sat
+    sleep slept
+    smell smelt
+    speak spoke spoken
+    spend spent
+    spill spilt
+    stand stood
+    steal stole stolen
+    stick stuck
+    strike struck
+    swear swore sworn
+    sweep swept
+    swim swam swum
+    teach taught
+    tear tore torn
+    throw threw thrown
+    understand understood
+    wake woke woken
+    wear wore worn
+    withdraw withdrew withdrawn
+    write wrote written
+    calf calves
+    foot feet
+    goose geese
+    half halves
+    knife knives
+    loaf loaves
+    mouse mice
+    scarf scarves
+    shelf shelves
+    thief thieves
+    tooth teeth
+    wife wives
+    wolf wolves
+"""
+
+
+def _read_forms() -> Mapping[str, Sequence[str]]:
+    lines = [tuple(dict.fromkeys(terms(line))) for line in _FORMS.strip().splitlines()]
+    return {term: forms for forms in lines for term in forms}
+
+
+FORMS_BY_TERM: Final = _read_forms()
