@@ -89,6 +89,7 @@ ENGRAIN = Preset(
     weights={
         "vector": 1.0,
         "keyword": 0.5,
+        "reply": 1.0,
         "session": 0.2,
         "speaker": 0.3,
         "statement": 0.3,

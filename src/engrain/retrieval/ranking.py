@@ -48,6 +48,9 @@ _ASKING_WHAT = lazy_pattern(
 # The best statements that are compared, and those of them that a change puts right.
 _MOST_COMPARED, _MOST_CORRECTED = 12, 3
 _SHORTLY_TURNS = 3
+# A turn asks from this share of its words in questions on: "Congratulations! What's she called?"
+_LEAST_ASKING: Final = 0.3
+_MOST_REPLYING: Final = 60  # characters of an answer that leaves out what it is about
 # Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
 _LEAST_OF_SPEAKER = 0.66
 JUST_ABOVE: Final = 0.001
@@ -65,7 +68,8 @@ class RankingInput:
     """All candidates of one query with their traits and their scores so far, a row for each.
 
     `speakers`: all speakers, for rankings that weigh them. `spans`: the times that the query names. `traits` are rows
-    of `storage.search.traits.TRAITS`.
+    of `storage.search.traits.TRAITS`, and so are `echoes`, the turns that only repeat the query, which are no
+    candidates.
     """
 
     now: datetime
@@ -75,6 +79,7 @@ class RankingInput:
     spans: Sequence[Span]
     traits: NDArray[Any]
     scores: NDArray[np.float64]
+    echoes: NDArray[Any] | None = None
 
     @property
     def names_speaker(self) -> bool:
@@ -92,6 +97,36 @@ class Gains:
     raws: NDArray[np.float64]
     worths: NDArray[np.float64] | None = None
     is_given: NDArray[np.bool_] | None = field(default=None)
+
+
+def reply(candidates: RankingInput) -> Gains:
+    """What a short answer lacks to the score of the question before it, which another speaker asked.
+
+    "What's she called?", "Biscuit.": the question has the words of the query, the answer has none. A question that the
+    query repeats counts as the best candidate. An assistant's answers say again what was told elsewhere.
+    """
+    traits, scores = candidates.traits, candidates.scores
+    if candidates.echoes is not None and len(candidates.echoes):
+        traits = np.concatenate([traits, candidates.echoes])
+        scores = np.concatenate([scores, np.full(len(candidates.echoes), scores.max())])
+    order = np.lexsort((traits["turn"], traits["session"]))
+    asked, answers = order[:-1], order[1:]
+    first, second = traits[asked], traits[answers]
+    replies = (
+        (first["session"] == second["session"])
+        & (first["turn"] + 1 == second["turn"])
+        & (first["asking"] >= _LEAST_ASKING)
+        & ((first["role"] != second["role"]) | (first["speaker"] != second["speaker"]))
+        & (second["role"] != "assistant")
+        & (scores[asked] > scores[answers])
+        & (answers < len(candidates.scores))
+    )
+    lacks = np.zeros(len(candidates.scores))
+    for question, row in zip(asked[replies].tolist(), answers[replies].tolist(), strict=True):
+        text = traits["statement"][row]
+        if text is not None and len(text) <= _MOST_REPLYING:
+            lacks[row] = scores[question] - scores[row]
+    return Gains(lacks, is_given=lacks > 0)
 
 
 def session(candidates: RankingInput) -> Gains:
@@ -366,8 +401,10 @@ def age(candidates: RankingInput) -> Gains:
     return Gains(left, candidates.scores * (left - 1.0))
 
 
-# In the order of their use: the session reads the fused scores; answer and those after it the whole score.
+# In the order of their use: reply reads the fused scores, the session those too; answer and those after it the whole
+# score.
 SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
+    "reply": reply,
     "session": session,
     "speaker": speaker,
     "statement": statement,

@@ -352,7 +352,7 @@ def _rank(
         spans += [relative.around(dialects.moment(event)) for event in events]
 
     asked = partial(ranking.RankingInput, now=request.now, text=query.text, decay=query.decay)
-    ranking_input = partial(asked, speakers=known, spans=spans, traits=traits)
+    ranking_input = partial(asked, speakers=known, spans=spans, traits=traits, echoes=channel_lists.echoes)
     shares = ranking.add_signals(fused, preset.weights, ranking_input)
     return Candidates(preset.name, docs, shares, add_up(shares), traits)
 

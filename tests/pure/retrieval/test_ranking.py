@@ -216,6 +216,50 @@ def stated(content, days=0, role="user", asking=0.0, **changes):
     return traits(happened_at=NOON + timedelta(days=days), role=role, asking=asking, **described, **changes)
 
 
+def in_session(content, turn, **changes):
+    return stated(content, session="monday", turn=turn, **changes)
+
+
+def replied(known, scores, echoes=None):
+    """What the second of some candidates gains by `reply`, None for nothing."""
+    refs = {ref: score for ref, score in scores.items() if echoes is None or ref not in echoes}
+    table = as_table(known)
+    is_echo = np.isin(table["doc"], list(echoes or ()))
+    judging = partial(RankingInput, now=NOON, text="Which tram?", speakers=["Ana"], spans=())
+    judging = partial(judging, traits=table[~is_echo], echoes=table[is_echo])
+    shares = add_signals([listed(refs)], {"reply": 1.0}, judging)
+    found = dict(zip(sorted(refs), explain_rows(shares, range(len(refs))), strict=True))
+    share = gained(found, 2, "reply")
+    return None if share is None else round(share.value, 6)
+
+
+ASKED = in_session("What's she called?", 1, role="assistant", asking=1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "gain"),
+    [
+        (ASKED, in_session("Biscuit.", 2), 0.5),
+        (in_session("Aha! What's she called?", 1, role="assistant", asking=0.7), in_session("Biscuit.", 2), 0.5),
+        (in_session("What's she called?", 1, speaker="Ben", asking=1.0), in_session("Biscuit.", 2, speaker="Ana"), 0.5),
+        (in_session("Aha!", 1, role="assistant"), in_session("Biscuit.", 2), None),  # asks nothing
+        (in_session("What's she called?", 1, asking=1.0), in_session("Biscuit.", 2), None),  # of the same speaker
+        (in_session("What's she called?", 1, asking=1.0), in_session("Biscuit.", 2, role="assistant"), None),
+        (ASKED, in_session("Biscuit.", 3), None),  # after something else
+        (ASKED, in_session("Why?", 2, asking=1.0), None),
+        (ASKED, in_session("She came by herself, on a Sunday in May, all wet, and stayed.", 2), None),
+    ],
+)
+def test_a_short_answer_has_the_score_of_the_question_that_another_asked_before_it(question, answer, gain):
+    assert replied({1: question, 2: answer}, {1: 0.9, 2: 0.4}) == gain
+    assert replied({1: question, 2: answer}, {1: 0.3, 2: 0.4}) is None
+
+
+def test_a_short_answer_to_what_the_query_repeats_has_the_best_score():
+    known = {1: ASKED, 2: in_session("Biscuit.", 2), 3: in_session("I have a dog.", 5)}
+    assert replied(known, {1: 0.0, 2: 0.4, 3: 0.8}, echoes={1}) == 0.4
+
+
 RENT, CUT = stated("The rent is 900 euros."), stated("The rent is 700 euros now.", 1)
 
 
