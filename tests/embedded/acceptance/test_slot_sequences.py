@@ -1,4 +1,4 @@
-"""Random sequences of writes to one slot: of any day one value is true, and what is undone is as it was before.
+"""Random sequences of writes to one slot: of any day one value is true, and what is undone is as if it never was.
 
 `python -m tests.embedded.acceptance.test_slot_sequences 1000` plays so many more of them.
 """
@@ -83,7 +83,10 @@ class Sequence:
         self.agent.observe(self.said, speaker="Ana")
         before = self.rows()
         for run in self.memory.consolidate().run_ids:
+            learned_at = self.clock.now
+            self.clock.pass_time(seconds=1)
             self.memory.undo(run, agent=AGENT)
+            assert {fact.id for fact in self.facts(as_of=learned_at)} == {fact.id for fact in self.facts()}
         assert {id_: row for id_, row in self.rows().items() if id_ in before} == before
 
     def check(self):

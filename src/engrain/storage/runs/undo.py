@@ -27,10 +27,10 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
     """Undo all changes of a run, by its events; every reversal has an event of its own.
 
     Added facts are retracted and added rules forgotten (`fact_taken_back`, `rule_taken_back`): out of the searches,
-    readable by id. Facts that they superseded are active and searched again (`fact_restored`); confirmations
-    (`fact_confirmation_undone`, `rule_confirmation_undone`), confidences (`fact_doubt_undone`) and periods
-    (`fact_period_restored`) are as before; links are removed (`link_removed`); episodes wait again with their old
-    attempts (`episode_reopened`), and so do their sessions. The run is `undone`.
+    those of the past too, readable by id. Facts that they superseded are active and searched again
+    (`fact_restored`); confirmations (`fact_confirmation_undone`, `rule_confirmation_undone`), confidences
+    (`fact_doubt_undone`) and periods (`fact_period_restored`) are as before; links are removed (`link_removed`);
+    episodes wait again with their old attempts (`episode_reopened`), and so do their sessions. The run is `undone`.
 
     Changes made since are kept, with what depends on them, and `UndoResult.kept` says why: a new fact or rule that was
     confirmed, marked, superseded or forgotten since, a fact whose slot another one has taken, one that was confirmed or
@@ -106,20 +106,19 @@ class _Undo:
             self._keep(memory.id, self.stays[memory.id])
             return
         tx, act = self.work, self.work.act
-        named = {"tenant_id": memory.tenant_id, "id": memory.id, "at": tx.dialect.time(act.at)}
+        metadata = {**memory.metadata, "hidden": True}  # of the past, too, where what it superseded holds again
         after: MemoryRecord
         match memory:
             case Fact():
-                tx.run("forget_fact", **named, metadata=tx.dialect.json(memory.metadata))
-                after = replace(memory, validity="retracted", invalidated_at=act.at)
+                after = replace(memory, validity="retracted", invalidated_at=act.at, metadata=metadata)
                 changed: dict[str, Any] = {"validity": [memory.validity, "retracted"]}
             case Rule():
-                metadata = {**memory.metadata, "forgotten": True}
-                tx.run("forget_rule", **named, metadata=tx.dialect.json(metadata))
-                after = replace(memory, metadata=metadata, invalidated_at=act.at)
+                after = replace(memory, metadata=metadata | {"forgotten": True}, invalidated_at=act.at)
                 changed = {"forgotten": [False, True]}
             case Episode():
                 return
+        named = {"tenant_id": memory.tenant_id, "id": memory.id, "at": tx.dialect.time(act.at)}
+        tx.run(f"forget_{memory.kind}", **named, metadata=tx.dialect.json(after.metadata))
         self.work.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
         self._tell(f"{memory.kind}_taken_back", doc, after, changed)
         for other_doc, fact, end in periods.find_reopened(tx, memory) if isinstance(memory, Fact) else ():
