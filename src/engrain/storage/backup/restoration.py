@@ -182,7 +182,7 @@ class SqlRestoration:
             new = [row for row in own if row["id"] not in known]
             added += self._insert("entities", new)
             for entity in registry.lock_entities(self.tx, tenant_id, [row["id"] for row in new]).values():
-                registry.add_names(self.tx, entity)
+                registry.change_names(self.tx, entity)
         return added
 
     def _insert(self, name: str, rows: Sequence[Row]) -> int:

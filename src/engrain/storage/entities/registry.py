@@ -133,7 +133,7 @@ def put_entity(work: UnitOfWork, entity: Entity) -> Entity:
     check_own(work, [entity])
     _check_free(work, entity, id_=entity.id)
     work.add(work.statements.records.entities, "entities", entity)
-    _change_names(work, entity, before=None)
+    change_names(work, entity)
     work.record(events.entity_created(work.act, entity, work.ids))
     return entity
 
@@ -456,20 +456,17 @@ def _write_entity(tx: Transaction, entity: Entity, before: Entity) -> None:
     values = dict(zip(rows.names, rows.values(entity), strict=True))
     names = ("canonical_name", "aliases", "mention_count", "metadata", "updated_at")
     tx.run("change_entity", tenant_id=entity.tenant_id, id=entity.id, **{name: values[name] for name in names})
-    _change_names(tx, entity, before=before)
+    change_names(tx, entity, before=before)
 
 
-def add_names(tx: Transaction, entity: Entity) -> None:
-    """Add the names and trigrams of an entity whose row was just added."""
-    _change_names(tx, entity, before=None)
+def remove_row(tx: Transaction, entity: Entity) -> None:
+    """Remove the row of an entity, its names and the mentions of it."""
+    change_names(tx, None, before=entity)
+    tx.run("drop_mentions_of", tenant_id=entity.tenant_id, entity_id=entity.id)
+    tx.run("remove_entity", tenant_id=entity.tenant_id, id=entity.id)
 
 
-def remove_names(tx: Transaction, entity: Entity) -> None:
-    """Remove the names and trigrams of an entity."""
-    _change_names(tx, None, before=entity)
-
-
-def _change_names(tx: Transaction, entity: Entity | None, *, before: Entity | None) -> None:
+def change_names(tx: Transaction, entity: Entity | None, *, before: Entity | None = None) -> None:
     """Update the name keys and trigrams of an entity that was added, changed or removed."""
     either = entity or before
     assert either is not None

@@ -46,10 +46,8 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
         removal.forget(work, id_)
     gone = {entity.id: entity for entity in going} | taken_in
     facts = _detach_facts(work, gone)
-    for id_, entity in gone.items():
-        registry.remove_names(work, entity)
-        work.run("drop_mentions_of", tenant_id=tenant_id, entity_id=id_)
-        work.run("remove_entity", tenant_id=tenant_id, id=id_)
+    for entity in gone.values():
+        registry.remove_row(work, entity)
     for entity in going:
         about = [fact for fact in facts if fact.entity_id == entity.id]
         for event in events.entity_removed(work.act, entity, about, work.ids):

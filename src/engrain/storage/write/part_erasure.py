@@ -122,9 +122,7 @@ def _remove_others(work: UnitOfWork, extent: Extent, others: Mapping[str, Sequen
     named: dict[str, Any] = extent_bindings(extent)
     entities = others.get("entities", ())
     for entity in registry.lock_entities(work, work.tenant_id, entities, lock=work.dialect.lock_whole).values():
-        registry.remove_names(work, entity)
-        work.run("drop_mentions_of", tenant_id=work.tenant_id, entity_id=entity.id)
-        work.run("remove_entity", tenant_id=work.tenant_id, id=entity.id)
+        registry.remove_row(work, entity)
     for table in ("runs", "access_keys"):
         ids = {"tenant_id": work.tenant_id, "ids": work.dialect.listed(others[table])}
         work.execute(f"DELETE FROM {table} WHERE tenant_id = :tenant_id AND id IN :ids", ids)  # noqa: S608  # names of the schema
