@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from engrain import metrics
 from engrain.context.block import ContextBlock, mark_as_data
 from engrain.domain import checks
-from engrain.domain.records import Episode, Fact, MemoryRecord
+from engrain.domain.records import Episode, MemoryRecord
 from engrain.errors import InvalidInput
 from engrain.service import Memory
 
@@ -118,12 +118,7 @@ def quote_block(block: ContextBlock) -> str:
     return mark_as_data(block.text) if block.text else ""
 
 
-def state_memory(memory: MemoryRecord) -> str:
-    """State a memory in words: a fact with its subject and predicate, anything else as it is."""
-    return memory.statement if isinstance(memory, Fact) else memory.content
-
-
 def describe_memory(memory: MemoryRecord) -> dict[str, str]:
     """Describe a memory for a model: what it says, when that happened, and whose words these are."""
     speaker = {"speaker": memory.speaker or memory.role} if isinstance(memory, Episode) else {}
-    return {"content": state_memory(memory), "time": memory.happened_at.isoformat(), **speaker}
+    return {"content": memory.statement, "time": memory.happened_at.isoformat(), **speaker}

@@ -21,7 +21,6 @@ from engrain.integrations.connection import (
     AgentConnection,
     MemoryOrLocation,
     derive_key,
-    state_memory,
     store_text,
 )
 
@@ -163,7 +162,7 @@ def _entry(memory: MemoryRecord) -> MemoryEntry:
     if isinstance(memory, Episode):
         role, author = "user" if memory.role == "user" else "model", memory.speaker or memory.role
     return MemoryEntry(
-        content=types.Content(role=role, parts=[types.Part(text=state_memory(memory))]),
+        content=types.Content(role=role, parts=[types.Part(text=memory.statement)]),
         id=id_,
         author=author,
         timestamp=memory.happened_at.isoformat(),

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, messag
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation, state_memory
+from engrain.integrations.connection import Adapter, AgentConnection, MemoryOrLocation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,6 +132,6 @@ def _document(hit: Hit) -> Document:
     told = {name: value for name, value in about.items() if value is not None}
     return Document(
         id=memory.id,
-        page_content=state_memory(memory),
+        page_content=memory.statement,
         metadata={**told, "score": hit.score, "why": str(hit.why), "time": memory.happened_at.isoformat()},
     )

@@ -9,6 +9,12 @@ class Lasting:
     """A memory that is active, or was; a fact is so whatever its period."""
 
     __slots__ = ()
+    content: str
+
+    @property
+    def statement(self) -> str:
+        """Content in words; of a fact with what it is about."""
+        return self.content
 
     def is_live(self, now: datetime) -> bool:
         """True if reads return it."""

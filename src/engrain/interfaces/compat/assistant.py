@@ -149,7 +149,7 @@ def _line(
     agent: Agent, memory: MemoryRecord, query: str, *, detail: bool = False, repeats: Repeats | None = None
 ) -> str:
     """Write a memory as one line: id, date and text; at most LINE_TOKENS where no details are asked for."""
-    text = flatten(memory.statement if isinstance(memory, Fact) else memory.content)
+    text = flatten(memory.statement)
     if isinstance(memory, Episode):
         text = f"{flatten(memory.speaker or memory.role)}: {text}"
     head = f"{memory.id} {memory.happened_at:%Y-%m-%d}"

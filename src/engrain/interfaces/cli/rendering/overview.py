@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Fact, MemoryRecord
 from engrain.interfaces.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.domain.maintenance.overview import Day, Overview
+    from engrain.domain.records import MemoryRecord
 
 _DAY_COLUMNS = ("episodes", "facts", "rules", "consolidated", "superseded", "expired", "forgotten")
 _CHARACTERS = 90
@@ -51,7 +51,6 @@ def _days(days: Sequence[Day]) -> list[str]:
 
 
 def _memory(memory: MemoryRecord) -> str:
-    text = memory.statement if isinstance(memory, Fact) else memory.content
-    line = " ".join(text.split())
+    line = " ".join(memory.statement.split())
     clipped = line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 3]}..."
     return f"{memory.happened_at:%Y-%m-%d}  {memory.kind:<7}  {clipped}"
