@@ -215,3 +215,17 @@ class Format(NamedTuple):
     containers: frozenset[Container] = frozenset({"file"})
     endings: tuple[str, ...] = (".jsonl",)
     """File endings that are read in a folder."""
+
+
+def last_replies(turns: Iterable[ImportedTurn | BrokenRecord]) -> Iterator[ImportedTurn | BrokenRecord]:
+    """Return the turns of a session: prompts, and of what is said before the next one the last message."""
+    reply: list[ImportedTurn] = []
+    for turn in turns:
+        if isinstance(turn, BrokenRecord):
+            yield turn
+        elif turn.role == "assistant":
+            reply = [turn]
+        else:
+            yield from (*reply, turn)
+            reply = []
+    yield from reply

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engrain.portability.assistants.projects import read_tag
 from engrain.portability.assistants.turns import make_key, shorten
 from engrain.portability.formats import fields
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role, last_replies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -34,28 +34,16 @@ class _Session:
     tag: str | None = None  # of the folder that it began in
     turn: str | None = None  # id that hooks have of it, too
     is_subagent: bool = False
-    reply: ImportedTurn | None = None  # the last message since a prompt
 
 
 def _turns(entries: Iterable[Entry | BrokenRecord]) -> Iterator[ImportedTurn | BrokenRecord]:
-    """Read the turns of a session: prompts, and of what is said before the next one the last message."""
     session: _Session | None = None
     for entry in entries:
         if isinstance(entry, BrokenRecord):
             yield entry
             continue
         session = session or _Session(id=entry.stem)
-        for turn in fields.read_record(entry.position, _read, entry, session):
-            if isinstance(turn, BrokenRecord):
-                yield turn
-            elif turn.role == "assistant":
-                session.reply = turn
-            else:
-                yield from [] if session.reply is None else [session.reply]
-                session.reply = None
-                yield turn
-    if session is not None and session.reply is not None:
-        yield session.reply
+        yield from fields.read_record(entry.position, _read, entry, session)
 
 
 def _read(entry: Entry, session: _Session) -> ImportedTurn | None:
@@ -102,6 +90,6 @@ CODEX = Format(
     name=_NAME,
     summary="a Codex rollout (sessions/.../rollout-*.jsonl), or a folder of them",
     recognises={"lines": _recognises},
-    read_file=_turns,
+    read_file=lambda entries: last_replies(_turns(entries)),
     containers=frozenset({"file", "folder"}),
 )

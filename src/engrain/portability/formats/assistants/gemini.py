@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engrain.portability.assistants.turns import make_key, shorten
 from engrain.portability.formats import fields
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role, last_replies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,6 @@ def _recognises(record: Json) -> bool:
 
 
 def _turns(entries: Iterable[Entry | BrokenRecord]) -> Iterator[ImportedTurn | BrokenRecord]:
-    """Read the turns of a session: prompts, and of what is said before the next one the last message."""
     session: str | None = None
     is_subagent = False
     messages: dict[str, ImportedTurn | None] = {}  # as they stand in the end
@@ -42,7 +41,7 @@ def _turns(entries: Iterable[Entry | BrokenRecord]) -> Iterator[ImportedTurn | B
                     yield read
                 else:
                     messages[read[0]] = read[1]
-    yield from () if is_subagent else _choose(messages.values())
+    yield from () if is_subagent else filter(None, messages.values())
 
 
 def _list_messages(entry: Entry) -> Iterator[tuple[str, object]]:
@@ -95,24 +94,10 @@ def _rewind(messages: dict[str, ImportedTurn | None], id_: object) -> None:
         del messages[known]
 
 
-def _choose(turns: Iterable[ImportedTurn | None]) -> Iterator[ImportedTurn]:
-    reply: ImportedTurn | None = None
-    for turn in turns:
-        if turn is None:
-            continue
-        if turn.role == "user":
-            yield from [] if reply is None else [reply]
-            yield turn
-            reply = None
-        else:
-            reply = turn
-    yield from [] if reply is None else [reply]
-
-
 GEMINI = Format(
     name=_NAME,
     summary="a session of Gemini CLI (chats/session-*.json or .jsonl), or a folder of the latter",
     recognises={"object": _recognises, "lines": _recognises},
-    read_file=_turns,
+    read_file=lambda entries: last_replies(_turns(entries)),
     containers=frozenset({"file", "folder"}),
 )
