@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from engrain.portability.backup_lines import BackupReader, Header
 from engrain.portability.signing import SigningKey, check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
-from engrain.storage.backup.restoration import ItemKey, SqlRestoration, find_erasures, find_fates, row_key
+from engrain.storage.backup.restoration import ItemKey, SqlRestoration, by_tenant, find_erasures, find_fates, row_key
 from engrain.storage.backup.tables import DEPARTURES, LOG, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class _Restore:
         self.keeps_vectors = self.header.embedder is not None and self.header.embedder == self.target.embedder
         seen = 0
         for table, rows in _batches(reader):
-            for tenant, own in _by_tenant(rows).items():
+            for tenant, own in by_tenant(rows).items():
                 count = self._add(table, tenant, own)
                 self.added[table] += count
                 self.added_by_tenant[self.plan.tenant(tenant)] += count
@@ -469,10 +469,3 @@ def _batches(reader: BackupReader) -> Iterator[tuple[str, list[Row]]]:
         size += line.size
     if rows:
         yield table, rows
-
-
-def _by_tenant(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    grouped: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        grouped[row["tenant_id"]].append(row)
-    return grouped

@@ -169,7 +169,7 @@ class SqlRestoration:
             spoke = sorted({(row["tenant_id"], row["scope"], row["speaker"]) for row in new if row["speaker"]})
             names = ("tenant_id", "scope", "speaker")
             self.tx.run_each("add_speaker", [dict(zip(names, key, strict=True)) for key in spoke])
-        for tenant_id, own in _by_tenant(new).items():
+        for tenant_id, own in by_tenant(new).items():
             memories = selection.load_docs(self.tx, [row["doc"] for row in own], [tenant_id])
             self._index(tenant_id).add_later(self.tx, dict(sorted(memories.items())))
         return added
@@ -177,7 +177,7 @@ class SqlRestoration:
     def _add_entities(self, rows: Sequence[Row]) -> int:
         """Add entities, and the names by which they are found."""
         added = 0
-        for tenant_id, own in _by_tenant(rows).items():
+        for tenant_id, own in by_tenant(rows).items():
             known = registry.lock_entities(self.tx, tenant_id, [row["id"] for row in own])
             new = [row for row in own if row["id"] not in known]
             added += self._insert("entities", new)
@@ -237,7 +237,7 @@ class SqlRestoration:
     def _docs(self, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
         """Find the docs that the memories of some rows have here, by tenant and id."""
         docs: dict[tuple[str, str], int] = {}
-        for tenant_id, own in _by_tenant(rows).items():
+        for tenant_id, own in by_tenant(rows).items():
             ids = self.tx.dialect.listed([row["id"] for row in own])
             found = self.tx.rows("docs_of_ids", tenant_id=tenant_id, ids=ids)
             docs |= {(tenant_id, id_): doc for id_, doc in found}
@@ -296,7 +296,8 @@ def _decode(value: Any, type_: ColumnType, dialect: Dialect) -> Any:
             return value
 
 
-def _by_tenant(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def by_tenant(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Group rows by their tenant, the tenants in order."""
     grouped: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         grouped[row["tenant_id"]].append(row)
