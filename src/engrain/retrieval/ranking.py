@@ -100,7 +100,7 @@ class Gains:
 
 
 def reply(candidates: RankingInput) -> Gains:
-    """What a short answer lacks to the score of the question before it, which another speaker asked.
+    """The distance of a short answer to the score of the question before it, which another speaker asked.
 
     "What's she called?", "Biscuit.": the question has the words of the query, the answer has none. A question that the
     query repeats counts as the best candidate. An assistant's answers say again what was told elsewhere.
