@@ -110,7 +110,7 @@ class Connections:
         self.transaction.finish = self._finish_removal
 
     def _finish_removal(self) -> None:
-        self._merge_words(-_PAGES_MERGED_AT_ONCE)  # into one segment: until then it keeps the words of what was deleted
+        self.merge_words(-_PAGES_MERGED_AT_ONCE)  # into one segment: until then it keeps the words of what was deleted
         if self._truncate_log(wait_s=self._busy_timeout_s):
             return
         # Another process still reads what is in the log; the next write that finds it free ends it.
@@ -139,14 +139,10 @@ class Connections:
             yield self._writer
             self._truncate_log(wait_s=self._busy_timeout_s)
 
-    def merge_words(self) -> None:
-        """Merge the segments of the keyword index that are many by now, a piece at a time: others write between."""
-        self._merge_words(_PAGES_MERGED_AT_ONCE)
+    def merge_words(self, pages: int = _PAGES_MERGED_AT_ONCE) -> None:
+        """Merge the segments of the keyword index that are many by now, a piece at a time: others write between.
 
-    def _merge_words(self, pages: int) -> None:
-        """Until there is nothing left to merge; a first piece of less than none begins to merge all.
-
-        https://www.sqlite.org/fts5.html#the_merge_command
+        A first piece of less than none begins to merge all: https://www.sqlite.org/fts5.html#the_merge_command
         """
         while True:
             with self.writing() as db:
