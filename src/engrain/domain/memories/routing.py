@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from engrain.domain.memories.notes import Note
 
 Route = Literal["episode", "fact", "rule", "note", "recall", "past", "forget", "working"]
-Policy = Literal["do", "propose", "leave"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

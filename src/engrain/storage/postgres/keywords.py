@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot
 
-Ask = "Callable[[int, Sequence[int] | None], RankedDocs]"
 _ROUNDING = 1e-9  # sums of the same IDFs in another order differ by less
 
 
