@@ -52,14 +52,9 @@ class VectorCache:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._lock = threading.Lock()
         self._most_bytes = most_bytes
-        self._nbytes = 0
+        self.nbytes = 0  # held by the indexes
         # By namespace and version of the embedder, the least used first.
         self._namespaces: OrderedDict[tuple[int, int], _CachedNamespace] = OrderedDict()
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by the indexes."""
-        return self._nbytes
 
     def shortlist(
         self,
@@ -110,14 +105,14 @@ class VectorCache:
         return seen if seen is not None and seen.checked == where.change >= seen.change else None
 
     def _count_bytes(self, seen: _CachedNamespace) -> None:
-        self._nbytes += seen.index.nbytes - seen.nbytes
+        self.nbytes += seen.index.nbytes - seen.nbytes
         seen.nbytes = seen.index.nbytes
 
     def _evict(self, used: int) -> None:
         """Let the least used namespaces go, none of the `used` last ones."""
-        while self._nbytes > self._most_bytes and len(self._namespaces) > used:
+        while self.nbytes > self._most_bytes and len(self._namespaces) > used:
             _, gone = self._namespaces.popitem(last=False)
-            self._nbytes -= gone.nbytes
+            self.nbytes -= gone.nbytes
 
     def catch_up(self, tx: Transaction, namespace: int) -> int:
         """Take in what is new in a namespace; the number of vectors it holds now."""

@@ -87,13 +87,8 @@ class WordCache:
         self._read_at_once = read_at_once
         self._lock = threading.Lock()
         self._most_bytes = most_bytes
-        self._nbytes = 0
+        self.nbytes = 0  # held by the columns
         self._namespaces: OrderedDict[int, _CachedNamespace] = OrderedDict()
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by the columns."""
-        return self._nbytes
 
     def find(self, tx: Snapshot, where: SearchSpace) -> list[WordColumns] | None:
         """Return the columns of all namespaces of a search; None where the index is to be asked."""
@@ -101,9 +96,9 @@ class WordCache:
             return None
         with self._lock:
             found = [self._catch_up(tx, where, space) for space in where.spaces if space.memories]
-            while self._nbytes > self._most_bytes and self._namespaces:
+            while self.nbytes > self._most_bytes and self._namespaces:
                 _, gone = self._namespaces.popitem(last=False)
-                self._nbytes -= gone.nbytes
+                self.nbytes -= gone.nbytes
         columns = [part for parts in found if parts is not None for part in parts]
         return None if None in found else columns
 
@@ -111,7 +106,7 @@ class WordCache:
         """The columns of a namespace as the searcher's own view of the file has it; None where they are not whole."""
         seen = self._namespaces.get(space.number)
         if seen is None or seen.rewrites < space.rewrites:
-            self._nbytes -= 0 if seen is None else seen.nbytes
+            self.nbytes -= 0 if seen is None else seen.nbytes
             seen = self._namespaces[space.number] = _CachedNamespace(rewrites=space.rewrites)
         self._namespaces.move_to_end(space.number)
         if seen.rewrites > space.rewrites or seen.indexed > where.indexed:  # an older view than another thread's
@@ -131,9 +126,9 @@ class WordCache:
             if rows:
                 seen.add(build_columns(rows))
                 seen.read_to = rows[-1][0]
-        self._nbytes -= seen.nbytes
+        self.nbytes -= seen.nbytes
         seen.nbytes = sum(part.nbytes for part in seen.columns)
-        self._nbytes += seen.nbytes
+        self.nbytes += seen.nbytes
         return seen.columns if seen.is_whole else None
 
 
