@@ -1186,3 +1186,11 @@ WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR exp
 -- Count the facts in some scopes by standing
 SELECT CASE WHEN validity = 'active' AND metadata ->> 'status' = 'fading' THEN 'fading' ELSE validity END AS state, count(*)
 FROM facts WHERE tenant_id = :tenant_id AND scope IN :scopes GROUP BY state;
+
+-- count_memories --
+-- Count all memories
+SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules);
+
+-- count_unembedded --
+-- Count the memories that are searched and wait for a vector
+SELECT count(*) FROM memory_index WHERE state = 1;

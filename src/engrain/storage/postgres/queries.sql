@@ -388,10 +388,6 @@ SELECT set_config('hnsw.ef_search', :looked_at, true), set_config('hnsw.iterativ
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname IN :tables;
 
--- count_memories --
--- Count all memories
-SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules);
-
 -- count_entries --
 -- Count the memories that are searched, and those of them without a vector
 SELECT count(*), count(*) FILTER (WHERE state = 1) FROM memory_index WHERE state < 3;
@@ -399,10 +395,6 @@ SELECT count(*), count(*) FILTER (WHERE state = 1) FROM memory_index WHERE state
 -- count_out --
 -- Count the memories that are out of the searches
 SELECT count(*) FROM memory_index WHERE state = 3;
-
--- count_unembedded --
--- Count the memories that are searched and wait for a vector
-SELECT count(*) FROM memory_index WHERE state = 1;
 
 -- bypasses_walls --
 -- Check whether row-level security does not bind this role

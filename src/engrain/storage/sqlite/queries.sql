@@ -400,10 +400,6 @@ SELECT doc FROM (
     SELECT doc FROM memory_index INDEXED BY memory_index_waiting WHERE state = 1
 ) LIMIT :limit;
 
--- count_memories --
--- Count all memories of the file
-SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules);
-
 -- count_indexed --
 -- Count the memories in the keyword index
 SELECT count(*) FROM memory_words_docsize;
@@ -411,10 +407,6 @@ SELECT count(*) FROM memory_words_docsize;
 -- count_searched --
 -- Count the memories that are searched, by the totals of their namespaces
 SELECT coalesce(sum(memories), 0) FROM namespaces;
-
--- count_unembedded --
--- Count the indexed live memories without a vector
-SELECT count(*) FROM memory_index WHERE state = 1;
 
 -- missing_words --
 -- Count the indexed live memories missing from the keyword index: none, unless something else changed the file
