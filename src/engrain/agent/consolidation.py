@@ -60,7 +60,12 @@ class Consolidation(View):
         """
         most = checks.count(limit, name="limit")
         start = checks.count(page, name="page", high=_MOST_PAGES) * most
-        return self._episodes(checks.name(session, name="session"))[start : start + most]
+        narrowed = Filter(kinds=("episode",), sessions=(checks.name(session, name="session"),))
+        parts = self._parts()
+        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        memories = parts.store.read(self._caller, lambda snapshot: list(read_all(snapshot, request)))
+        turns = [memory for memory in memories if isinstance(memory, Episode)]
+        return sorted(turns, key=lambda turn: (turn.turn, turn.created_at, turn.id))[start : start + most]
 
     def save_facts(self, facts: words.ExtractedFacts, *, scope: words.Scope | None = None) -> SavedFacts:
         """Store extracted facts, each once: repeats are dropped, and known facts confirmed.
@@ -140,13 +145,6 @@ class Consolidation(View):
         """
         parts, name = self._parts(), checks.name(session, name="session")
         return consolidation_runs.mark_consolidated(parts, self._caller, name)
-
-    def _episodes(self, session: str) -> list[Episode]:
-        parts, narrowed = self._parts(), Filter(kinds=("episode",), sessions=(session,))
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        memories = parts.store.read(self._caller, lambda snapshot: list(read_all(snapshot, request)))
-        episodes = [memory for memory in memories if isinstance(memory, Episode)]
-        return sorted(episodes, key=lambda episode: (episode.turn, episode.created_at, episode.id))
 
 
 def _doubt(work: UnitOfWork, old_id: str, new_id: str) -> Fact:

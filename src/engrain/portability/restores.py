@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of, user_scope
@@ -322,7 +323,8 @@ class _Restore:
         shape, moved = TABLES[table], self.plan.move(row)
         if not self.plan.is_unchanged:
             mixed = [name for name in row if shape.columns[name] in {"object", "names"}]  # ids among other texts
-            moved |= {name: self._replace_ids(tenant, row[name]) for name in mixed}
+            target = partial(self.names.anything, tenant)
+            moved |= {name: relocation.replace_ids(row[name], target) for name in mixed}
         for column, kind in shape.references.items():
             moved[column] = self.names.target(tenant, row.get(kind, kind), row[column])
             if moved[column] is None and shape.is_dependent:
@@ -424,9 +426,6 @@ class _Restore:
         self.target.supersede(
             (self.plan.tenant(tenant), id_, old) for tenant, id_, old in pairs if id_ is not None and old is not None
         )
-
-    def _replace_ids(self, tenant: str, value: Any) -> Any:
-        return relocation.replace_ids(value, lambda id_: self.names.anything(tenant, id_))
 
 
 def _find_erased(store: SqlStore, reader: BackupReader, tenant: str) -> frozenset[str]:

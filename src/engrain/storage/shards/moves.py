@@ -148,7 +148,8 @@ class _Mover:
 
     def copy(self) -> int:
         """Copy all rows of one moment, and then what was written meanwhile, until that is little; return how many."""
-        self._target.maintain(self._tenant_id, self._clear)
+        # It begins without what an earlier move has left there.
+        self._target.maintain(self._tenant_id, clear_tenant, self._tables, self._tenant_id)
         rows = 0
         for _ in range(_MOST_ROUNDS):
             count = self._source.inspect(self._tenant_id, self._catch_up)
@@ -234,10 +235,6 @@ class _Mover:
         ):
             for block in outgoing:
                 arriving.write(block)
-
-    def _clear(self, tx: Transaction) -> int:
-        """Remove what an earlier move has left on the target."""
-        return clear_tenant(tx, self._tables, self._tenant_id)
 
     def _bound(self, side: int) -> dict[str, Any]:
         return {"tenant_id": self._tenant_id, "version": self._versions[side]}
