@@ -281,7 +281,7 @@ def flag(value: object, *, name: str) -> bool:
     return value
 
 
-def metadata(value: object, *, name: str = "metadata") -> dict[str, Any]:
+def metadata(value: object) -> dict[str, Any]:
     """A JSON object from a mapping; empty from None.
 
     Raises:
@@ -290,10 +290,10 @@ def metadata(value: object, *, name: str = "metadata") -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{name} must be a mapping, not {type(value).__name__} ({_shown(value)})")
+        raise InvalidInput(f"metadata must be a mapping, not {type(value).__name__} ({_shown(value)})")
     for key, item in value.items():
         if type(key) is not str or type(item) is not str:
-            return cast("dict[str, Any]", _json(dict(value), name=name))
+            return cast("dict[str, Any]", _json(dict(value), name="metadata"))
     return {_storable(key): _storable(item) for key, item in value.items()}  # a tenth of the time
 
 
