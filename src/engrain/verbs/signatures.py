@@ -204,7 +204,7 @@ def type_hints(of: Any) -> dict[str, Any]:
         try:
             return get_type_hints(of, localns=names, include_extras=True)
         except NameError as error:
-            if error.name not in homes:
+            if error.name is None or error.name not in homes:
                 raise
             names[error.name] = _imported(*homes[error.name])
 
