@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_origin
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from engrain.domain import checks
@@ -162,8 +162,7 @@ def _query_value(value: Any) -> str:
 def _json_value(parameter: Parameter, value: Any) -> Any:
     """Convert an argument to the JSON that the API takes: one name where it takes several is a list of one."""
     name = parameter.json_name
-    takes_one = isinstance(value, str) and get_origin(parameter.json_type) is list
-    return [value] if takes_one else to_json(value, name=name)
+    return [value] if parameter.takes_one and isinstance(value, str) else to_json(value, name=name)
 
 
 def to_json(value: Any, *, name: str) -> Any:

@@ -18,7 +18,7 @@ from functools import cache, reduce
 from importlib import import_module
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from engrain.verbs import words
 from engrain.verbs.table import VERBS, Verb, by_name
@@ -42,6 +42,7 @@ class Parameter:
         json_type: the type of the JSON value that a client sends, without None; None of what no client can send.
         default: its default; NO_DEFAULT where it is required.
         is_optional: whether None is allowed.
+        takes_one: whether the library takes one text in the place of several.
     """
 
     NO_DEFAULT: ClassVar[Any] = NO_DEFAULT
@@ -51,6 +52,7 @@ class Parameter:
     json_type: Any
     default: Any
     is_optional: bool
+    takes_one: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -260,12 +262,15 @@ def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
     annotated, is_optional = _without_none(hint)
     assert get_origin(annotated) is Annotated, f"{declared.name} has no word of engrain.verbs.words"
     library_type, word = get_args(annotated)
+    sent = None if word.origin == "library" else json_type(library_type)
+    is_one = any(member is str or get_origin(member) is Literal for member in _members(library_type))
     return Parameter(
         name=declared.name,
         word=word,
-        json_type=None if word.origin == "library" else json_type(library_type),
+        json_type=sent,
         default=declared.default,
         is_optional=is_optional,
+        takes_one=is_one and get_origin(sent) is list,
     )
 
 

@@ -99,7 +99,7 @@ Model = Annotated[str, Word("Name of the model that wrote it.", metavar="NAME")]
 ToolCalls = Annotated[
     Iterable[Any], Word("Tool calls of the turn, as JSON values.", option="--tool-call", metavar="JSON")
 ]
-Tags = Annotated[Iterable[str], Word("Tags to file it under.", example=["home"], option="--tag", metavar="TAG")]
+Tags = Annotated[Names, Word("Tags to file it under.", example=["home"], option="--tag", metavar="TAG")]
 Metadata = Annotated[Mapping[str, Any], Word("JSON object of your own.", metavar="JSON")]
 IdempotencyKey = Annotated[
     str, Word("Key of this write: the same key again gives what was stored first, and stores nothing.", metavar="KEY")
