@@ -239,8 +239,7 @@ def interrupted(deed, *arguments, after: int) -> bool:
 
     def count(_frame, event, function):
         nonlocal left
-        # Python 3.14 also tells when a lock is taken and given back by `with`; between that and its block no code of ours
-        # could help.
+        # Python 3.14 also tells of a lock that `with` takes: between that and its block no code of ours could help.
         is_with = event == "c_return" and function.__name__ in {"__enter__", "__exit__"}
         left -= event in {"call", "return", "c_return"} and not is_with
         if left < 0:
