@@ -59,6 +59,11 @@ def load_holders(
     return [(doc, fact) for doc, fact in found if fact.key.value == key.value]
 
 
+def load_slot(tx: Transaction, fact: Fact, *, lock: str = "") -> list[tuple[int, Fact]]:
+    """Load the active facts in the slot of a fact, itself among them, whoever sees them."""
+    return load_holders(tx, fact.key, tenant_id=fact.tenant_id, scope=fact.scope, entity_id=fact.entity_id, lock=lock)
+
+
 def load_visible(snapshot: Snapshot, ids: Sequence[str], *, lock: str = "") -> list[tuple[int, MemoryRecord]]:
     """Load those of `ids` the caller may see, live or not, in their order, under one of the dialect's locks.
 

@@ -334,9 +334,7 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
         work.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
     for doc, fact in selection.load_by_ids(work, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
-        holders = selection.load_holders(
-            work, fact.key, tenant_id=fact.tenant_id, scope=fact.scope, entity_id=fact.entity_id
-        )
+        holders = selection.load_slot(work, fact)
         own = periods.load_own_end(work, fact)
         at, believed = work.act.at, replace(fact, validity="active", invalidated_at=None, valid_to=own)
         slot = merges.dated_slot(believed, at)

@@ -85,9 +85,7 @@ def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
 
 def _make_room(work: UnitOfWork, doc: int, fact: Fact) -> None:
     """Supersede a fact or one of the slot that it comes to, or end one where the other begins."""
-    slot = selection.load_holders(
-        work, fact.key, tenant_id=fact.tenant_id, scope=fact.scope, entity_id=fact.entity_id, lock=work.dialect.lock
-    )
+    slot = selection.load_slot(work, fact, lock=work.dialect.lock)
     others = [row for row in slot if row[1].id != fact.id]
     at = work.act.at
     for row in [row for row in others if merges.dated_slot(row[1], at) == merges.dated_slot(fact, at)]:

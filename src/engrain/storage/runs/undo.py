@@ -260,10 +260,7 @@ class _Undo:
         """Whose the place is that a fact would come back to, where it is somebody's; one that is over needs none."""
         if self._is_over(fact):
             return None
-        holders = selection.load_holders(
-            self.work, fact.key, tenant_id=fact.tenant_id, scope=fact.scope, entity_id=fact.entity_id
-        )
-        for _, holder in holders:
+        for _, holder in selection.load_slot(self.work, fact):
             has_place = holder.key == fact.key and holder.has_begun(self.work.act.at)
             if has_place and not self._is_over(holder):
                 return f"fact {holder.id} has its place now"
