@@ -20,8 +20,9 @@ from engrain.interfaces.cli import main
 from engrain.storage import open_store
 from engrain.storage.migrations import HEAD, table_names
 from engrain.storage.reports import tenants
+from engrain.storage.shards.late_store import LateStore
 from engrain.storage.shards.moves import move_tenant
-from engrain.storage.write.embedding_versions import find_unembedded
+from engrain.storage.write.embedding_versions import find_active, find_unembedded
 from tests.support.children import Child
 from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
@@ -552,6 +553,25 @@ def test_a_server_that_answers_late_with_vectors_of_another_embedder_is_searched
         found = memory.agent(AGENT, tenant=tenant).recall("trams")
         assert [hit.memory.content for hit in found] == ["Trams in Porto."]
         assert [degraded.code for degraded in found.degraded] == ["embedder_mismatch"]
+
+
+def test_a_server_that_goes_away_again_while_it_is_opened_is_opened_anew(tmp_path, monkeypatch):
+    opened = []
+
+    def open_late():
+        opened.append(open_store(tmp_path / "memory.db"))
+        if len(opened) == 1:
+            monkeypatch.setattr(opened[0], "use_embedder", refuse)
+        return opened[-1]
+
+    def refuse(*_):
+        raise errors.DatabaseUnreachable("away again")
+
+    with closing(LateStore("a server", open_late)) as late:
+        assert late.use_embedder(EMBEDDER, DIMS) is None
+        assert late.inspect(None, find_active).name == EMBEDDER
+        assert late.backend.version == 1
+    assert len(opened) == 2
 
 
 def test_the_first_server_is_needed_to_open_a_memory(urls, servers):

@@ -75,11 +75,20 @@ class _Opening:
             if self._is_closed:
                 raise MemoryClosed(f"{self._location} is closed; open it again")
             if self._store is None:
-                self._store = self._open()
+                self._store = self._open_to_search()
                 _LOG.info("server answers", extra={"location": self._location})
-                if self.embedder is not None and self._store.use_embedder(*self.embedder) is not None:
-                    self._store.backend.version = _NO_VERSION
             return self._store.backend
+
+    def _open_to_search(self) -> SqlStore:
+        """Open the store with the embedder, or not at all: without it, vectors of another one would be compared."""
+        store = self._open()
+        try:
+            if self.embedder is not None and store.use_embedder(*self.embedder) is not None:
+                store.backend.version = _NO_VERSION
+        except BaseException:
+            store.close()
+            raise
+        return store
 
     def close(self) -> None:
         with self._lock:

@@ -49,9 +49,7 @@ _AT_HOME = frozenset(
     }
 )
 # Of the tenants of every server: lists, whose rows are told apart by their tenant.
-_OF_ALL = frozenset(
-    {tenants.list_tenants, claims.list_backlogs, claims.list_waiting, embedding_versions.find_unembedded}
-)
+_OF_ALL = frozenset({tenants.list_tenants, claims.list_backlogs, claims.list_waiting})
 
 
 class ShardedStore(SqlStore):
@@ -183,24 +181,30 @@ class ShardedStore(SqlStore):
             return self._home.inspect(None, work, *arguments, **options)
         if work is tenants.load_page:
             return self._page(*arguments, **options)
+        if work is embedding_versions.find_unembedded:
+            return self._find_unembedded(*arguments, **options)
         assert work in _OF_ALL, work
+        found = [row for name in self.servers for row in self._list_rows(name, work, *arguments, **options)]
+        return sorted(found, key=_position_of)
+
+    def _find_unembedded(self, limit: int, *arguments: Any, **options: Any) -> list[Any]:
+        """Find memories that lack their vector; where a server is away, those of the others first."""
         found: list[Any] = []
         away: Exception | None = None
-        for name, store in self.servers.items():
+        for name in self.servers:
             try:
-                rows = store.inspect(None, work, *arguments, **options)
-                own = self.directory.list_tenants_of(name, {_tenant_of(row) for row in rows})
+                found += self._list_rows(name, embedding_versions.find_unembedded, limit, *arguments, **options)
             except AWAY as error:
-                if work is not embedding_versions.find_unembedded:
-                    raise
                 away = error
-                continue
-            found += [row for row in rows if _tenant_of(row) in own]
-        if work is not embedding_versions.find_unembedded:
-            return sorted(found, key=_position_of)
-        if away is not None and not found:  # once those of all other servers have their vectors
+        if away is not None and not found:
             raise away
-        return found[: arguments[0]]
+        return found[:limit]
+
+    def _list_rows(self, name: str, work: Callable[..., Any], *arguments: Any, **options: Any) -> list[Any]:
+        """List what `work` reads of the tenants that a server has."""
+        rows = self.servers[name].inspect(None, work, *arguments, **options)
+        own = self.directory.list_tenants_of(name, {_tenant_of(row) for row in rows})
+        return [row for row in rows if _tenant_of(row) in own]
 
     def _page(self, load: Any, _: None, now: datetime, *, after: tuple[str, str], limit: int) -> list[Any]:
         """Load the next counts of all tenants after a position."""
