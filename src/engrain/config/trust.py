@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def check(path: Path, content: bytes, status: os.stat_result, values: Mapping[st
     if is_trusted(path, content):
         return
     remedy = f"read it, then run: engrain trust {path}"
-    if os.name != "nt":  # Windows has access lists instead
+    if sys.platform != "win32":  # Windows has access lists instead
         problem = exposure(owner=status.st_uid, mode=status.st_mode, user=os.geteuid())
         if problem:
             raise UntrustedSettings(f"{path} {problem}; correct that, or {remedy}")

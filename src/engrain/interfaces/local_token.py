@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import stat
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ def read_token() -> str:
             status, token = os.fstat(file.fileno()), file.read().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"the local token {path} cannot be read or made: {error}; or serve with --keys") from error
-    if os.name != "nt" and (status.st_uid != os.geteuid() or status.st_mode & _OTHERS_READ):
+    if sys.platform != "win32" and (status.st_uid != os.geteuid() or status.st_mode & _OTHERS_READ):
         mode = stat.S_IMODE(status.st_mode)
         raise InvalidInput(
             f"the local token {path} is not its user's alone (mode {mode:o}): remove it, as others know it"

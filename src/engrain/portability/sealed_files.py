@@ -13,6 +13,7 @@ import hashlib
 import os
 import secrets
 import stat
+import sys
 import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from engrain.errors import DatabaseFull, InvalidInput, StorageError, UnusableBackup
 from engrain.portability import encryption
 from engrain.portability.encryption import ByteSink, Cipher, EncryptedWriter
-from engrain.portability.signing import SIGNATURE_BYTES, SigningKey
+from engrain.portability.signing import SIGNATURE_BYTES, SigningKey, open_unwaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,7 +136,7 @@ def create_file(path: Path, *, replaces: bool) -> Iterator[BinaryIO]:
     part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         with write_errors(path):
-            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _OWNER_ONLY)
+            handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
             with os.fdopen(handle, "w+b") as stream:
                 yield stream
                 stream.flush()
@@ -255,7 +256,7 @@ def open_sealed(path: Path, load_cipher: Callable[[], Cipher | None] = lambda: N
         UnusableBackup: there is none, or it is not whole.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for its writer
+        handle = open_unwaited(path)
     except OSError as error:
         raise UnusableBackup(f"{path} cannot be read: {error.strerror or error}") from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -292,6 +293,8 @@ def _is_sealed(path: Path) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
+    if sys.platform == "win32":  # opens no folder; NTFS keeps a journal of names
+        return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

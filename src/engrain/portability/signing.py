@@ -7,6 +7,7 @@ import hmac
 import os
 import secrets
 import stat
+import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,13 +117,16 @@ def read_secret(path: Path, *, setting: str) -> bytes:
         StorageError: it cannot be read.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = open_unwaited(path)
         with os.fdopen(handle, "rb") as stream:
             state = os.fstat(handle)
-            if not stat.S_ISREG(state.st_mode) or state.st_uid not in {os.geteuid(), 0}:
-                raise InvalidInput(f"{setting} {path} is no file of this user's; name one that is")
-            if state.st_mode & _OTHERS:
-                raise InvalidInput(f"{setting} {path} can be read by others: chmod 600 {path}")
+            if not stat.S_ISREG(state.st_mode):
+                raise InvalidInput(f"{setting} {path} is no file; name one that is")
+            if sys.platform != "win32":  # which has access lists instead of owners and modes
+                if state.st_uid not in {os.geteuid(), 0}:
+                    raise InvalidInput(f"{setting} {path} is no file of this user's; name one that is")
+                if state.st_mode & _OTHERS:
+                    raise InvalidInput(f"{setting} {path} can be read by others: chmod 600 {path}")
             secret = stream.read(_LARGEST_KEY + 1).strip()
     except OSError as error:
         raise StorageError(f"{setting} {path} cannot be read: {error.strerror or error}") from error
@@ -131,12 +135,19 @@ def read_secret(path: Path, *, setting: str) -> bytes:
     return secret
 
 
+def open_unwaited(path: Path) -> int:
+    """Open whatever a user has named for reading: of a pipe, too, without waiting for its writer."""
+    if sys.platform == "win32":  # where no pipe is in a folder
+        return os.open(path, os.O_RDONLY)
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+
 def _make_key(path: Path) -> None:
     """Make a random key in a file; whoever is first makes it for all."""
     part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY), "wb") as stream:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "wb") as stream:
             stream.write(secrets.token_hex(_KEY_BYTES).encode() + b"\n")
             stream.flush()
             os.fsync(stream.fileno())

@@ -6,6 +6,7 @@ import select
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -166,3 +167,31 @@ def test_a_command_comes_from_the_settings_or_the_name():
         llm("command:llm 'half")
     with pytest.raises(InvalidInput, match=r"llm\.command must be a list"):
         llm("command")
+
+
+@pytest.fixture
+def as_on_windows(monkeypatch):
+    """Where pipes cannot be waited for, no group is killed, and a program is found by its name's endings."""
+    monkeypatch.setattr("engrain.engines.llms.command.sys", SimpleNamespace(platform="win32"))
+
+
+@pytest.mark.usefixtures("as_on_windows")
+def test_on_windows_a_program_is_found_by_name_and_answers(tmp_path, monkeypatch):
+    (tmp_path / "model").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program = "import sys; print(sys.argv[0], sys.stdin.read()); sys.stderr.write('.' * 100_000)"
+    llm = CommandLLM(["model", "-I", "-S", "-c", program])
+    assert llm.complete(PROMPT, timeout_s=30).text == f"-c Say something.\n\n{SAID}\n"
+
+
+@pytest.mark.usefixtures("as_on_windows")
+@pytest.mark.parametrize(
+    ("program", "timeout_s", "said"),
+    [
+        ("import sys; sys.stderr.write('.' * 9000 + 'no credit'); sys.exit(3)", 30, "no credit"),
+        ("import time; time.sleep(600)", 0.5, "did not end within 0.5 s, and was killed"),
+        ("print('x' * 5_000_001)", 30, "answered more than 5 MB"),
+    ],
+)
+def test_on_windows_a_failure_says_why(program, timeout_s, said):
+    assert failure(python(program), timeout_s=timeout_s).endswith(said)

@@ -1,8 +1,12 @@
 """A command ends at once when it is done, and not before: threads, exit handlers and output come first."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
+
+from engrain.interfaces import cli
+from engrain.interfaces.cli import output
 
 PROGRAM = """
 import atexit, logging, sys, threading, time
@@ -48,3 +52,13 @@ def test_what_cannot_be_written_at_the_end_is_no_success():
         done = ran("return 0", stdout=full)
     assert done.returncode != 0
     assert "No space left on device" in done.stderr
+
+
+def test_on_windows_a_pipe_gets_utf_8_whatever_its_code_page_is(monkeypatch):
+    pipe = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, encoding="cp1252"))
+    monkeypatch.setattr("engrain.interfaces.cli.sys.platform", "win32")
+    cli._prepare_streams()
+    output.say("猫 in Lisbon")
+    sys.stdout.flush()
+    assert pipe.getvalue().decode() == "猫 in Lisbon\n"

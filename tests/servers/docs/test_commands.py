@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,10 @@ def test_the_commands_of_a_page_run_one_after_the_other(tmp_path, page, monkeypa
     }
     shown = list(commands(page))
     script = "\n".join(command for command in shown if not command.startswith("curl"))
+    programs = {"engrain": engrain(), "python": [sys.executable]}  # whatever this system calls them
+    functions = "\n".join(f'{name}() {{ {shlex.join(argv)} "$@"; }}' for name, argv in programs.items())
     ran = subprocess.run(
-        ["/bin/sh", "-e", "-c", f'engrain() {{ {shlex.join(engrain())} "$@"; }}\n{script}'],
+        ["/bin/sh", "-e", "-c", f"{functions}\n{script}"],
         cwd=tmp_path,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import selectors
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -56,7 +59,8 @@ class CommandLLM:
         text = f"{system_prompt(prompt)}\n\n{replace_surrogates(prompt.user or ' ')}"
         process = self._start()
         try:
-            output, errors = self._exchange(process, text.encode(), deadline)
+            exchange = self._communicate if sys.platform == "win32" else self._exchange
+            output, errors = exchange(process, text.encode(), deadline)
             process.wait(max(deadline - self._clock(), 0.0))
         except subprocess.TimeoutExpired:
             raise EngineUnavailable(f"{self._label} did not end within {timeout_s:g} s, and was killed") from None
@@ -72,12 +76,17 @@ class CommandLLM:
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(  # noqa: S603  # its argv comes from the settings, and no shell reads it
-                self._argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
+                self._find_program(), stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
             )
         except OSError as error:
             raise EngineUnavailable(
                 f"{self._label} cannot be started ({error.strerror}): set llm.command to a program that is installed"
             ) from error
+
+    def _find_program(self) -> Sequence[str]:
+        """The arguments; on Windows with the program's path, as what npm installs is no .exe."""
+        name, *arguments = self._argv
+        return (shutil.which(name) or name, *arguments) if sys.platform == "win32" else self._argv
 
     def _exchange(self, process: subprocess.Popen[bytes], text: bytes, deadline: float) -> tuple[bytes, bytes]:
         """The output and the end of the error output: all it writes until it ends, even if its children go on.
@@ -86,6 +95,7 @@ class CommandLLM:
             EngineUnavailable: it writes more than 5 MB.
             subprocess.TimeoutExpired: time is up.
         """
+        assert sys.platform != "win32"
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -117,6 +127,13 @@ class CommandLLM:
                     raise too_long_error(self._label)
         return bytes(output), bytes(errors)
 
+    def _communicate(self, process: subprocess.Popen[bytes], text: bytes, deadline: float) -> tuple[bytes, bytes]:
+        """The same on Windows, where only sockets can be waited for: with what its children write, until they end."""
+        output, errors = process.communicate(text, max(deadline - self._clock(), 0.0))
+        if len(output) > MAX_ANSWER_BYTES:
+            raise too_long_error(self._label)
+        return output, errors[-_MAX_ERROR_BYTES:]
+
 
 def _write(pipe: int, left: memoryview) -> memoryview:
     """Write a chunk and return what is left; nothing where the program does not read on."""
@@ -129,7 +146,12 @@ def _write(pipe: int, left: memoryview) -> memoryview:
 def _stop(process: subprocess.Popen[bytes]) -> None:
     """Kill the group of a program that still runs, and close what is open between it and us."""
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+        if sys.platform == "win32":
+            with suppress(OSError):
+                subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)  # noqa: S603, S607
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:

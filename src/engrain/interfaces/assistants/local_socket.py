@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import stat
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -74,9 +75,9 @@ class LocalConnection:
 def connect(database: Path, identity: Mapping[str, str | None], *, timeout_s: float) -> LocalConnection | None:
     """Connect to the process that serves a database's socket; None where there is none of this user's."""
     path = socket_path(database)
-    if not hasattr(socket, "AF_UNIX") or not _is_own(path):
+    if not _is_own(path):
         return None
-    stream = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    stream = _new_socket()
     stream.settimeout(timeout_s)
     try:
         stream.connect(str(path))
@@ -94,7 +95,7 @@ def serve_socket(memory: Memory, database: Path | None) -> Iterator[bool]:
     no such sockets or the path is too long for one.
     """
     path = None if database is None else socket_path(database)
-    if path is None or not hasattr(socket, "AF_UNIX") or len(os.fsencode(path)) > _MOST_PATH_BYTES:
+    if path is None or sys.platform == "win32" or len(os.fsencode(path)) > _MOST_PATH_BYTES:
         yield False
         return
     server = _Server(memory, path)
@@ -180,7 +181,7 @@ def _listen(path: Path) -> _Listener | None:
     if _is_served(path):
         return None
     own = path.with_name(f"{path.name}{os.getpid() % 10_000}")
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = _new_socket()
     listener.settimeout(_TRY_AGAIN_S)
     try:
         own.unlink(missing_ok=True)
@@ -197,7 +198,15 @@ def _listen(path: Path) -> _Listener | None:
     return _Listener(listener, inode)
 
 
+def _new_socket() -> socket.socket:
+    if sys.platform == "win32":
+        raise OSError("Python has no sockets at paths on Windows")
+    return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+
+
 def _is_own(path: Path) -> bool:
+    if sys.platform == "win32":
+        return False
     try:
         status = path.lstat()
     except OSError:
@@ -206,7 +215,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _is_served(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+    with _new_socket() as probe:
         probe.settimeout(_PROBE_S)
         try:
             probe.connect(str(path))

@@ -65,9 +65,13 @@ def _end(codes: Sequence[int]) -> None:
 
 
 def _prepare_streams() -> None:
-    """No text may fail for the encoding of a pipe, and what the library logs is reported by the commands themselves."""
+    """No text may fail for the encoding of a pipe, and what the library logs is reported by the commands themselves.
+
+    On Windows a pipe has the code page of its console, without the letters of most languages: it gets UTF-8.
+    """
+    encoding = "utf-8" if sys.platform == "win32" else None
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             with contextlib.suppress(io.UnsupportedOperation):
-                stream.reconfigure(errors="backslashreplace")
+                stream.reconfigure(encoding=encoding, errors="backslashreplace")
     logging.getLogger("engrain").addHandler(logging.NullHandler())
