@@ -1,10 +1,12 @@
 """Every failure is one line that says what to do, with a code a script can branch on, and never a traceback."""
 
+import errno
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Literal, get_args, get_origin
 
 import pytest
@@ -281,6 +283,14 @@ def test_a_busy_file_is_exit_code_4_and_can_be_tried_again(process, database):
     other.rollback()
     other.close()
     assert process("observe", "hello").code == 0
+
+
+def test_windows_says_of_a_pipe_without_a_reader_that_its_argument_is_invalid(monkeypatch):
+    closed = OSError(errno.EINVAL, "Invalid argument")
+    assert exit_code(closed) is ExitCode.STORAGE
+    monkeypatch.setattr("engrain.interfaces.cli.failures.sys", SimpleNamespace(platform="win32"))
+    assert exit_code(closed) is ExitCode.OUTPUT_CLOSED
+    assert exit_code(OSError(errno.EINVAL, "Invalid argument", "a.db")) is ExitCode.STORAGE
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(chat):

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
@@ -130,3 +131,20 @@ def test_what_is_removed_is_shown_without_hooks_of_others(cli, home, client):
     path.write_text(json.dumps(settings), encoding="utf-8")
     shown = cli("mcp", "uninstall", client, "--print", "--json").json["removed"]
     assert [part["removed"] for part in shown if part["path"] == str(path)] == [alone]
+
+
+WINDOWS = r"C:\Users\Ana (home)\engrain.exe"
+
+
+@pytest.mark.parametrize("program", [r"C:\tools\engrain.exe", WINDOWS])
+def test_on_windows_bash_gives_the_command_its_words(monkeypatch, program):
+    """Claude Code's hooks run in Git's bash there: https://github.com/anthropics/claude-code/issues/21878."""
+    monkeypatch.setattr(installation, "sys", SimpleNamespace(platform="win32"))
+    options = ["--db", r"C:\Users\Ana (home)\memory.db", "--user", "O'Brien"]
+    entries = installation.build_hooks("claude-code", [program], options)
+    [line] = commands_of([entries["Stop"]])
+    asked = subprocess.run(["bash", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True)
+    forward = [word.replace("\\", "/") for word in [program, "hook", "Stop", *options]]
+    assert asked.stdout.splitlines() == forward
+    merged = installation.merge_hooks("claude-code", "", entries, where="settings")
+    assert json.loads(installation.remove_hooks(merged, where="settings")[0])["hooks"] == {}

@@ -5,10 +5,11 @@ Where the files are, and what their entries hold, is of the assistants' own docu
 
 from __future__ import annotations
 
-import os
+import re
 import shlex
+import sys
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from engrain.errors import InvalidInput
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _TIMEOUT_S = 10
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./-]+")  # which no shell needs quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,8 @@ def _is_ours(entry: Any) -> bool:
 
 
 def _join(words: Sequence[str]) -> str:
-    if os.name == "nt":  # paths and names hold no quotes there
-        return " ".join(f'"{word}"' if " " in word else word for word in words)
+    """A command for the shell that runs hooks: on Windows bash, which drops backslashes, PowerShell or cmd."""
+    if sys.platform == "win32":
+        paths = [PureWindowsPath(word).as_posix() if PureWindowsPath(word).is_absolute() else word for word in words]
+        return " ".join(word if _PLAIN_WORD.fullmatch(word) else f'"{word}"' for word in paths)
     return shlex.join(words)

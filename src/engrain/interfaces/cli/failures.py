@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -64,6 +65,8 @@ def exit_code(error: BaseException) -> ExitCode:
         case errors.EngrainError():
             return next(EXIT_CODES[base] for base in type(error).__mro__ if base in EXIT_CODES)
         case BrokenPipeError():
+            return ExitCode.OUTPUT_CLOSED
+        case OSError(errno=errno.EINVAL, filename=None) if sys.platform == "win32":  # a pipe without a reader
             return ExitCode.OUTPUT_CLOSED
         case OSError():
             return ExitCode.STORAGE

@@ -1,6 +1,7 @@
 """File transfer: uploads and downloads through a temporary folder of their own, and the limits of imports."""
 
 import json
+import os
 import shutil
 import tempfile
 import threading
@@ -89,7 +90,7 @@ def read_received(path: Path, work: Callable[[Path], _Result]) -> _Result:
     try:
         return work(path)
     except InvalidInput as error:
-        raise type(error)(str(error).replace(f"{path.parent}/", "")) from error
+        raise type(error)(str(error).replace(f"{path.parent}{os.sep}", "")) from error
 
 
 def send_file(name: str, media_type: str, write: Callable[[Path], Record]) -> Response:
