@@ -87,6 +87,7 @@ READS: dict[str, Callable[..., Any]] = {
     "facts_about": lookup.load_facts_about,
     "pending_sessions": claims.list_pending_sessions,
     "is_session_consolidated": claims.is_session_consolidated,
+    "pending_of_session": claims.count_pending,
     "runs": claims.list_runs,
     "keys": keys.list_keys,
     "read_log": logs.read,

@@ -79,6 +79,7 @@ READS = {
     "waiting": lambda store: store.waiting(CALLER),
     "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
     "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
+    "pending_of_session": lambda store: store.pending_of_session(CALLER, "monday", NOON),
     "runs": lambda store: store.runs(CALLER, limit=9),
     "runs after one": lambda store: store.runs(CALLER, limit=9, after=PLACE),
     "keys": lambda store: store.keys(CALLER),

@@ -21,7 +21,7 @@ from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEn
 from engrain.domain.records import Caller, Degraded
 from engrain.domain.requests import make_act
 from engrain.errors import InvalidInput
-from engrain.storage.runs.claims import list_pending_sessions
+from engrain.storage.runs.claims import count_pending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,12 +138,11 @@ class Hooks(View):
         parts, caller = self._parts(), self._caller
         session = _session_of(caller)
         late = fail_open.drain(parts)
-        waiting = _open(
-            lambda: parts.store.read(caller, list_pending_sessions, parts.clock()), counted="session_ends_degraded"
+        pending = _open(
+            lambda: parts.store.read(caller, count_pending, session, parts.clock()), counted="session_ends_degraded"
         )
-        if isinstance(waiting, Degraded):
-            return SessionEnd(session=session, degraded=(waiting.with_prefix("pending episodes not counted: "), *late))
-        pending = next((one.episodes for one in waiting if one.session == session), 0)
+        if isinstance(pending, Degraded):
+            return SessionEnd(session=session, degraded=(pending.with_prefix("pending episodes not counted: "), *late))
         is_handed_over = pending > 0 and consolidate_after_end(parts, caller, session)
         return SessionEnd(session=session, pending=pending, is_handed_over=is_handed_over, degraded=late)
 

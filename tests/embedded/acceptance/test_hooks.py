@@ -12,6 +12,7 @@ from engrain.errors import IntegrityViolated, MemoryClosed
 from tests.support.clock import Clock
 from tests.support.learning_memories import NOTHING
 from tests.support.one_call import OneCall
+from tests.support.own_calls import count_calls
 from tests.support.races import locked
 from tests.support.sqlite_statements import statements
 
@@ -176,6 +177,17 @@ def test_a_session_that_ends_waits_for_consolidation(memory):
         assert agent.hooks.message(content).episode.consolidation_status == "pending"
     assert agent.hooks.session_end().pending == 2
     assert memory.agent("assistant", session="tuesday").hooks.session_end().pending == 0
+
+
+@pytest.mark.req("N02")
+def test_sessions_that_wait_cost_the_end_of_another_nothing(memory):
+    """Without a language model every session that ever was still waits."""
+    ends = memory.agent("assistant", session="friday").hooks
+    ends.message("one")
+    few = count_calls(ends.session_end).total()
+    for place in range(100):
+        memory.agent("assistant", session=f"session {place}").hooks.message("two")
+    assert count_calls(ends.session_end).total() <= few
 
 
 @pytest.mark.req("N02")

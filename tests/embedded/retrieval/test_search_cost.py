@@ -1,20 +1,15 @@
 """The work of a recall in counts, which no load of the machine changes: our own calls and statements."""
 
-import sys
-from collections import Counter
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-import engrain
 from engrain import Memory
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.evidence import MOST_JUDGED
+from tests.support.own_calls import count_calls
 from tests.support.sample_search import WORDS, vector_of
 from tests.support.sqlite_statements import statements
 
-OWN = str(Path(engrain.__file__).parent)
 MOST_CALLS = 470  # ten of them let a server take several statements at once
 MOST_STATEMENTS = 5
 
@@ -39,22 +34,6 @@ def agent(request, tmp_path):
         for _ in range(10):  # until its words are in the process
             agent.recall("tram river", limit=10)
         yield agent
-
-
-def count_calls(work):
-    """Calls of this package's own functions."""
-    calls = Counter()
-
-    def note(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(OWN):
-            calls[frame.f_code.co_qualname] += 1
-
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return calls
 
 
 def test_a_recall_makes_no_call_for_each_candidate(agent):

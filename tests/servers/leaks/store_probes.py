@@ -362,6 +362,11 @@ def is_session_consolidated(reader: Reader) -> Asked:
         yield session, reader.store.is_session_consolidated(reader.caller, session, READ_AT)
 
 
+def pending_of_session(reader: Reader) -> Asked:
+    for session in sorted({each.session or "" for each in reader.world.memories if isinstance(each, Episode)}):
+        yield session, reader.store.pending_of_session(reader.caller, session, READ_AT)
+
+
 def runs(reader: Reader) -> Asked:
     for kind in (None, *RUN_KINDS):
         yield str(kind), reader.store.runs(reader.caller, kind=kind)
@@ -468,7 +473,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(keyword, nearest, newest, important, mentioning, speakers, traits, recalled_traits, in_one_snapshot),
         *(load, recent, newest_rules, neighbours),
         *(page, links_from, vectors_of, unmentioned, activity, latest_reflection, standouts, newest_turn),
-        *(pending_sessions, is_session_consolidated, runs, waiting),
+        *(pending_sessions, is_session_consolidated, pending_of_session, runs, waiting),
         *(pools, pools_of),
         *(keys, find_key),
         *(read_log, count_log, log_sessions, log_subkeys),

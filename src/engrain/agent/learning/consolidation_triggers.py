@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.learning.consolidation_runs import dependencies_of, options_of
-from engrain.storage.runs.claims import list_pending_sessions
+from engrain.storage.runs.claims import count_pending, list_pending_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.ports import LLM
     from engrain.domain.records import Caller, Episode
-    from engrain.domain.runs.runs import PendingSession
     from engrain.learning.consolidation.report import ConsolidationReport
 
 
@@ -64,21 +61,17 @@ def consolidate_now(parts: Parts, llm: LLM, caller: Caller, sessions: tuple[str,
 
 
 def _learn_session(parts: Parts, llm: LLM, caller: Caller, session: str) -> None:
-    pending = parts.store.read(caller, list_pending_sessions, parts.clock())
-    _learn(parts, llm, caller, [waiting for waiting in pending if waiting.session == session])
+    if parts.store.read(caller, count_pending, session, parts.clock()):
+        _count_failures(consolidate_now(parts, llm, caller, (session,)))
 
 
 def _learn_earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> None:
     """Learn from the sessions that were there before this episode; later ones have switches of their own."""
     others = parts.store.read(caller, list_pending_sessions, parts.clock(), exclude=[episode.session or ""])
     earlier = [pending for pending in others if pending.first_seen_at < episode.created_at]
-    _learn(parts, llm, caller, earlier)
+    if earlier:
+        _count_failures(consolidate_now(parts, llm, caller, tuple(pending.session for pending in earlier)))
     metrics.count("sessions_consolidated_on_switch", len(earlier))
-
-
-def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSession]) -> None:
-    if sessions:
-        _count_failures(consolidate_now(parts, llm, caller, tuple(pending.session for pending in sessions)))
 
 
 def _count_failures(report: ConsolidationReport) -> None:

@@ -150,19 +150,31 @@ def list_pending_sessions(
     Of the `most` episodes that have waited longest.
     """
     bound = {**snapshot.written_bindings(), "agent": snapshot.agent, "now": snapshot.dialect.time(now)}
-    found: dict[str, PendingSession] = {}
-    for session, count, oldest, first_seen_at in snapshot.rows("pending_sessions", **bound, limit=most):
+    found: dict[str, tuple[Any, int]] = {}  # the first time, as the database has it, and the episodes
+    for session, count, *times in snapshot.rows("pending_sessions", **bound, limit=most):
         if session not in exclude:
-            known = min(snapshot.dialect.moment(moment) for moment in (oldest, first_seen_at) if moment is not None)
-            before = found.get(session, PendingSession(session=session, first_seen_at=known, episodes=0))
-            found[session] = replace(
-                before, first_seen_at=min(before.first_seen_at, known), episodes=before.episodes + count
-            )
-    return sorted(found.values(), key=lambda session: (session.first_seen_at, session.session))
+            first, episodes = found.get(session, (times[0], 0))
+            found[session] = min(first, *(moment for moment in times if moment is not None)), episodes + count
+    moment = snapshot.dialect.moment
+    sessions = (
+        PendingSession(session=session, first_seen_at=moment(first), episodes=episodes)
+        for session, (first, episodes) in found.items()
+    )
+    return sorted(sessions, key=lambda session: (session.first_seen_at, session.session))
 
 
 def is_session_consolidated(snapshot: Snapshot, session: str, now: datetime) -> bool:
     """Tell whether the session is known and no episode of the caller in it waits."""
+    every, waiting = _count_session(snapshot, session, now)
+    return bool(every) and not waiting
+
+
+def count_pending(snapshot: Snapshot, session: str, now: datetime) -> int:
+    """Count the caller's episodes in a session that wait, if only for a retry."""
+    return _count_session(snapshot, session, now)[1]
+
+
+def _count_session(snapshot: Snapshot, session: str, now: datetime) -> tuple[int, int]:
     bound = {
         **snapshot.written_bindings(),
         "agent": snapshot.agent,
@@ -170,7 +182,7 @@ def is_session_consolidated(snapshot: Snapshot, session: str, now: datetime) -> 
         "now": snapshot.dialect.time(now),
     }
     [(every, waiting)] = snapshot.rows("session_counts", **bound)
-    return bool(every) and not waiting
+    return every, waiting
 
 
 def list_runs(
