@@ -15,6 +15,7 @@ from engrain.domain.requests import Request
 from engrain.storage.backup.extraction import SqlExtraction
 from engrain.storage.backup.tables import BACKED_UP
 from engrain.storage.named_sql import load_bodies
+from engrain.storage.search import recency
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
 from tests.support.new_databases import new_file
@@ -230,6 +231,20 @@ def test_the_first_of_an_order_are_read_in_that_order(store, verb):
     assert [line for line in lines if "TEMP B-TREE" in line and "LAST TERM" not in line] == []
     searches = [line for line in lines if line.startswith("SEARCH")]
     assert [line for line in searches if "scope=?" not in line and "memory_id=?" not in line] == []
+
+
+@pytest.mark.parametrize(("most_to_sort", "index"), [(4_000, "episodes_session"), (2, "episodes_time")])
+def test_the_newest_of_a_short_session_are_looked_for_in_it_alone(store, monkeypatch, most_to_sort, index):
+    """Of one that is most of a scope they are the first by time; both ways find the same."""
+    monkeypatch.setattr(recency, "_MOST_TO_SORT", most_to_sort)
+    put(store, [episode(f"Turn {place}.", session=("monday", "tuesday")[place % 2]) for place in range(8)])
+    asked = request(sessions=("monday",))
+    with statements(store) as ran:
+        newest = [turn.content for turn in store.recent(asked, 2)]
+    [sql] = [sql for sql in ran if "ORDER BY event_time" in sql]
+    assert any(f"USING INDEX {index} (tenant_id=? AND scope=?" in line for line in plan(store, sql))
+    everything = [turn for turn in store.recent(request(), 100) if getattr(turn, "session", None) == "monday"]
+    assert newest == [turn.content for turn in everything[:2]]
 
 
 @pytest.mark.parametrize(
