@@ -1,11 +1,17 @@
 """Turns that say the same, and turns that say nothing beside a query."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.repetition import (
+    _CLAUSE_END,
+    _DENIAL,
+    _DENYING_WORD,
+    _expand,
     describe_repetition,
     hash_words,
     mark_echoes,
@@ -177,6 +183,13 @@ def test_an_assistant_that_does_not_know_says_nothing(content):
 )
 def test_an_assistant_that_tells_something_says_something(content):
     assert not says_nothing(content, role="assistant")
+
+
+@given(st.from_regex(re.compile(_DENIAL.pattern, re.VERBOSE)), st.booleans())
+def test_every_denial_has_a_word_by_which_it_is_looked_for(denial, is_short):
+    said = (denial.replace(" not", "n't") if is_short else denial).casefold()
+    denies = [_DENIAL.search(_expand(clause)) for clause in _CLAUSE_END.split(said)]
+    assert _DENYING_WORD.search(said) or not any(denies)
 
 
 def test_repetition_is_the_share_of_a_question_that_the_query_has():

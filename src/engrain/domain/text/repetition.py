@@ -68,8 +68,9 @@ _QUESTION_STARTS = frozenset(
 # Two ASCII letters that a text begins with are the first of its first word.
 _BEGINNINGS = frozenset(word[:2] for word in _OPENINGS | _QUESTION_STARTS)
 
+_CONTRACTED = r"\b(ca|could|did|do|does|had|has|have|is|are|was|were|would)n['\u2019]?t\b"
 _CONTRACTIONS = (
-    (lazy_pattern(r"\b(ca|could|did|do|does|had|has|have|is|are|was|were|would)n['\u2019]?t\b"), r"\1 not"),
+    (lazy_pattern(_CONTRACTED), r"\1 not"),
     (lazy_pattern(r"\bca not\b|\bcannot\b"), "can not"),
     (lazy_pattern(r"\b(i|you|we|it|that|they)['\u2019](m|ve|s|re)\b"), r"\1 have"),
     (lazy_pattern(r"\b(actually|also|currently|honestly|personally|quite|really|still|unfortunately|yet) "), ""),
@@ -106,6 +107,11 @@ _DENIAL = lazy_pattern(
     | \b\u043d\u0435\ (?:\u0437\u043d\u0430\u044e|\u043f\u043e\u043c\u043d\u044e)\b | \u4e0d\u77e5\u9053
     """,
     re.VERBOSE,
+)
+# What every denial has, before its contractions are in full: most turns have none of it, and are not taken apart.
+_DENYING_WORD = lazy_pattern(
+    rf"\b(?:no|not|cannot|never|nobody|nothing|nichts?|keine?n?|pas|non|n\u00e3o|\u043d\u0435)\b|{_CONTRACTED}"
+    r"|as far as i|\u4e0d\u77e5\u9053"
 )
 _OFFER = lazy_pattern(
     r"^(?:if you|could you|can you|would you|please|let me know|feel free|just (?:tell|let)|tell me|happy to|sorry"
@@ -221,7 +227,10 @@ def says_nothing(content: str, *, role: Role | None) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _denies(content: str) -> bool:
-    clauses = [_expand(clause) for clause in _CLAUSE_END.split(content.casefold())]
+    folded = content.casefold()
+    if _DENYING_WORD.search(folded) is None:
+        return False
+    clauses = [_expand(clause) for clause in _CLAUSE_END.split(folded)]
     denies = [_DENIAL.search(clause) is not None for clause in clauses]
     return any(denies) and all(
         denied or clause.endswith("?") or _OFFER.match(clause) is not None or not set(terms(clause)) - _FILLERS
