@@ -196,6 +196,15 @@ def test_row_level_security_sees_the_tenant(connections):
     assert seen == {"ours": 1, "nobody": 0, None: 2}
 
 
+@pytest.mark.parametrize(("tenant", "user"), [(None, None), ("ours", None), ("ours", ""), ("ours", "ana")])
+def test_no_plan_is_compiled_whatever_the_server_does_for_others(connections, tenant, user):
+    """A search of 20,000 memories took 655 ms with it, and 176 without; most servers do it unless they are told."""
+    outside = connections.read(tenant, lambda connection: connection.session)
+    assert one(outside, "SELECT current_setting('jit')") == "on"
+    for verb in (connections.read, connections.write):
+        assert verb(tenant, lambda connection: one(connection, "SELECT current_setting('jit')"), user=user) == "off"
+
+
 def test_a_read_whose_backend_is_ended_is_run_again(connections):
     end = Once(terminate)
 
