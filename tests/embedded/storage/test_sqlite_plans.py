@@ -247,6 +247,19 @@ def test_the_newest_of_a_short_session_are_looked_for_in_it_alone(store, monkeyp
     assert newest == [turn.content for turn in everything[:2]]
 
 
+@pytest.mark.parametrize(("most_to_sort", "index"), [(4_000, "facts_subject"), (2, "facts_time")])
+def test_the_newest_facts_of_a_subject_of_few_are_looked_for_by_it(store, monkeypatch, most_to_sort, index):
+    monkeypatch.setattr(recency, "_MOST_TO_SORT", most_to_sort)
+    put(store, [fact(f"thing {place}", subject=("Ana", "Ben")[place % 2], predicate="owns") for place in range(8)])
+    asked = request(kinds=("fact",), subjects=("Ana",))
+    with statements(store) as ran:
+        newest = [found.content for found in store.recent(asked, 2)]
+    [sql] = [sql for sql in ran if "ORDER BY coalesce" in sql]
+    assert any(f"INDEX {index} (tenant_id=?" in line for line in plan(store, sql))
+    everything = [found.content for found in store.recent(request(), 100) if getattr(found, "subject", None) == "Ana"]
+    assert newest == everything[:2]
+
+
 @pytest.mark.parametrize(
     "verb", ["events", "events of a type", "events of turns", "events after one", "events of a type after one"]
 )
