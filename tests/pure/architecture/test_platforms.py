@@ -1,6 +1,7 @@
 """What only POSIX has is used where its absence is thought of: Windows has neither those flags nor those calls."""
 
 import ast
+import re
 from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,24 +36,31 @@ def posix_names(module):
     return set(defined(statements, "linux")) - set(defined(statements, "win32"))
 
 
+MAY_USE = re.compile(rf"\b(?:{'|'.join([*STUBS, *POSIX_MODULES])})\b")
 POSIX = {module: posix_names(module) for module in STUBS}
 
 
+def uses(tree):
+    """Line and name of each use of what only POSIX has."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=module), attr=name) if name in POSIX.get(module, ()):
+                yield node.lineno, f"{module}.{name}"
+            case ast.Import(names=names):
+                yield from ((node.lineno, name.name) for name in names if name.name in POSIX_MODULES)
+            case ast.ImportFrom(module=module) if module in POSIX_MODULES:
+                yield node.lineno, module
+
+
 def unguarded(source):
-    """Line and name of each use of what only POSIX has, in a statement or function that does not look where it is."""
+    """Uses in a function or statement that does not look where it is."""
+    if not MAY_USE.search(source):
+        return
     for statement in ast.parse(source).body:
-        members = statement.body if isinstance(statement, ast.ClassDef) else [statement]
-        for member in members:
-            if any(word in ast.unparse(member) for word in LOOKS_WHERE_IT_IS):
-                continue
-            for node in ast.walk(member):
-                match node:
-                    case ast.Attribute(value=ast.Name(id=module), attr=name) if name in POSIX.get(module, ()):
-                        yield node.lineno, f"{module}.{name}"
-                    case ast.Import(names=names):
-                        yield from ((node.lineno, name.name) for name in names if name.name in POSIX_MODULES)
-                    case ast.ImportFrom(module=module) if module in POSIX_MODULES:
-                        yield node.lineno, module
+        for member in statement.body if isinstance(statement, ast.ClassDef) else [statement]:
+            found = list(uses(member))
+            if found and not any(word in ast.unparse(member) for word in LOOKS_WHERE_IT_IS):
+                yield from found
 
 
 @pytest.mark.parametrize(
