@@ -112,47 +112,47 @@ def _select_first(
     parts: list[str] = []
     bound: dict[str, Any] = {"limit": limit}
     places = load_search_space(snapshot, request).places if limit > 0 else ()
-    few = {kind for kind in dict(places) if _are_few(snapshot, kind, request.filter, [scope for _, scope in places])}
+    scopes = [scope for _, scope in places]
+    rows = {kind: _choose_rows(snapshot, kind, request.filter, scopes) for kind in dict(places)}
     for place, (kind, scope) in enumerate(places):
         condition, values = compile_request(snapshot, request, kind, scope=f"scope = :scope_{place}")
         if values:
             bound |= {**values, f"scope_{place}": scope}
-            rows = KIND_TABLES[kind]
-            if kind in few and kind == "episode":
-                rows = f"{rows} INDEXED BY episodes_session"
-            elif kind in few:
-                rows, condition = f"{rows} NOT INDEXED", f"doc IN ({_OF_SUBJECTS.format('doc')}) AND {condition}"
-            parts.append(_first_of_scope(kind, rows, condition, by_importance=by_importance))
+            parts.append(_first_of_scope(kind, rows[kind] + condition, by_importance=by_importance))
     return parts, bound
 
 
-def _are_few(snapshot: Snapshot, kind: Kind, criteria: Filter, scopes: Sequence[str]) -> bool:
-    """Tell whether the memories of some sessions or subjects are quicker sorted than looked for among all by time.
+def _choose_rows(snapshot: Snapshot, kind: Kind, criteria: Filter, scopes: Sequence[str]) -> str:
+    """The table, up to its further conditions; the memories of some sessions or subjects by these, where they are few.
 
-    PostgreSQL knows from its statistics; SQLite would read a whole scope for a session of few turns.
+    Those are quicker sorted than looked for among all by time. PostgreSQL knows from its statistics; SQLite would read
+    a whole scope for a session of few turns.
     """
+    listed, table = snapshot.dialect.listed, KIND_TABLES[kind]
+    everything = f"{table} WHERE "
     if snapshot.dialect.name != "sqlite":
-        return False
-    listed = snapshot.dialect.listed
+        return everything
     if kind == "episode" and criteria.sessions:
         wanted = "SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND scope IN :scopes AND session IN :sessions"
         bound = {"scopes": listed(scopes), "sessions": listed(criteria.sessions)}
+        few = f"{table} INDEXED BY episodes_session WHERE "
     elif kind == "fact" and (criteria.subject_keys or criteria.entity_ids):
         wanted = _OF_SUBJECTS.format(1)
         bound = {"subject_keys": listed(criteria.subject_keys), "entity_ids": listed(criteria.entity_ids)}
+        few = f"{table} NOT INDEXED WHERE doc IN ({_OF_SUBJECTS.format('doc')}) AND "
     else:
-        return False
+        return everything
     bound |= {"tenant_id": snapshot.tenant_id, "most": _MOST_TO_SORT}
     [(count,)] = snapshot.ask(f"SELECT count(*) FROM ({wanted} LIMIT :most)", bound)  # noqa: S608  # no input in it
-    return bool(count < _MOST_TO_SORT)
+    return few if count < _MOST_TO_SORT else everything
 
 
-def _first_of_scope(kind: Kind, rows: str, condition: str, *, by_importance: bool) -> str:
+def _first_of_scope(kind: Kind, rows: str, *, by_importance: bool) -> str:
     """The first of one kind and scope. A rule has no importance of its own, so that the newest come first."""
     importance = IMPORTANCE[kind] if by_importance else "0"
     order = ["importance"] if by_importance and importance == "importance" else []
     by = " DESC, ".join([*order, HAPPENED_AT[kind], "id"])
     return (
         f"SELECT * FROM (SELECT {importance}, {HAPPENED_AT[kind]}, id, doc FROM {rows} "  # noqa: S608  # no input in it
-        f"WHERE {condition} ORDER BY {by} DESC LIMIT :limit) AS part"
+        f"ORDER BY {by} DESC LIMIT :limit) AS part"
     )
