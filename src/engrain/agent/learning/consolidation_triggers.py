@@ -42,9 +42,7 @@ def consolidate_in_background(parts: Parts, caller: Caller, session: str | None)
     llm = parts.llm
     if llm is not None:
         name = caller.tenant_id, caller.own_scope, session or "", "added"
-        parts.learner.submit(
-            name, lambda: _count_failures(consolidate_now(parts, llm, caller, () if session is None else (session,)))
-        )
+        parts.learner.submit(name, lambda: _learn(parts, llm, caller, () if session is None else (session,)))
 
 
 def consolidate_now(parts: Parts, llm: LLM, caller: Caller, sessions: tuple[str, ...]) -> ConsolidationReport:
@@ -62,7 +60,7 @@ def consolidate_now(parts: Parts, llm: LLM, caller: Caller, sessions: tuple[str,
 
 def _learn_session(parts: Parts, llm: LLM, caller: Caller, session: str) -> None:
     if parts.store.read(caller, count_pending, session, parts.clock()):
-        _count_failures(consolidate_now(parts, llm, caller, (session,)))
+        _learn(parts, llm, caller, (session,))
 
 
 def _learn_earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> None:
@@ -70,9 +68,10 @@ def _learn_earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> 
     others = parts.store.read(caller, list_pending_sessions, parts.clock(), exclude=[episode.session or ""])
     earlier = [pending for pending in others if pending.first_seen_at < episode.created_at]
     if earlier:
-        _count_failures(consolidate_now(parts, llm, caller, tuple(pending.session for pending in earlier)))
+        _learn(parts, llm, caller, tuple(pending.session for pending in earlier))
     metrics.count("sessions_consolidated_on_switch", len(earlier))
 
 
-def _count_failures(report: ConsolidationReport) -> None:
+def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: tuple[str, ...]) -> None:
+    report = consolidate_now(parts, llm, caller, sessions)
     metrics.count("background_learning_failures", len(report.failures))
