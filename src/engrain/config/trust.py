@@ -80,7 +80,7 @@ def revoke(path: Path) -> bool:
 def exposed_secrets(path: Path, status: os.stat_result, values: Mapping[str, Any]) -> str | None:
     """Warning that other users can read a file of secrets; None where they cannot, or it has none."""
     secrets = [name for name, value in _leaves(values) if f".{name}".endswith(_SECRET_NAMES) or _has_password(value)]
-    if os.name == "nt" or not secrets or not status.st_mode & _OTHERS_READ:
+    if sys.platform == "win32" or not secrets or not status.st_mode & _OTHERS_READ:
         return None
     mode = stat.S_IMODE(status.st_mode)
     return f"other users may read {path} (mode {mode:o}), which sets {', '.join(secrets)}: chmod 600 {path}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +18,6 @@ def describe_exposure(path: Path) -> str | None:
     It is not mended: somebody may have shared it on purpose. Windows has access lists instead of modes.
     """
     mode = stat.S_IMODE(path.stat().st_mode)
-    if os.name == "nt" or not mode & _OTHERS_MAY:
+    if sys.platform == "win32" or not mode & _OTHERS_MAY:
         return None
     return f"other users may read {path} (mode {mode:o}): chmod 600 {path}"

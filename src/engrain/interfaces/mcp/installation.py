@@ -98,7 +98,7 @@ def locate(path: str, variable: str | None, home: Path) -> Path:
 
 def find_command() -> list[str]:
     """The absolute command of this installation: clients start it without a shell or the user's PATH."""
-    beside = Path(sys.executable).parent / ("engrain.exe" if os.name == "nt" else "engrain")
+    beside = Path(sys.executable).parent / ("engrain.exe" if sys.platform == "win32" else "engrain")
     if beside.is_file():
         return [str(beside)]
     found = shutil.which("engrain")

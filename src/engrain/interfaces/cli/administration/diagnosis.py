@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import stat
+import sys
 import time
 from importlib import metadata
 from textwrap import indent
@@ -122,7 +123,7 @@ def _memory(
 
 def _permissions(path: "Path | None", problems: list[str]) -> dict[str, str]:
     """Mode of the file and its folder; Windows has access lists instead, and a server no file of ours."""
-    if os.name == "nt" or path is None or not path.exists():
+    if sys.platform == "win32" or path is None or not path.exists():
         return {}
     mode = stat.S_IMODE(path.stat().st_mode)
     if exposure := describe_exposure(path):
