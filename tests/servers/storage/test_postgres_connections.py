@@ -198,7 +198,7 @@ def test_row_level_security_sees_the_tenant(connections):
 
 @pytest.mark.parametrize(("tenant", "user"), [(None, None), ("ours", None), ("ours", ""), ("ours", "ana")])
 def test_no_plan_is_compiled_whatever_the_server_does_for_others(connections, tenant, user):
-    """A search of 20,000 memories took 655 ms with it, and 176 without; most servers do it unless they are told."""
+    """A search of 20,000 memories took 655 ms with it, and 176 without; a server with LLVM does it by itself."""
     outside = connections.read(tenant, lambda connection: connection.session)
     assert one(outside, "SELECT current_setting('jit')") == "on"
     for verb in (connections.read, connections.write):

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 Owner: TypeAlias = tuple[str | None, str | None]  # tenant and user; None for every one
 
-# Most servers compile plans that they reckon to be dear, and so a search anew each time: four times as long for it.
+# Servers with LLVM compile plans that they reckon to be dear, and so a large search anew each time: up to four times
+# as long for it.
 _UNCOMPILED = b"set_config('jit', 'off', true)"
 _OF_EVERY_TENANT = b"SELECT set_config('engrain.every_tenant', 'on', true), " + _UNCOMPILED
 _OF_NO_USER = b"SELECT set_config('engrain.tenant_id', $1, true), " + _UNCOMPILED
