@@ -110,14 +110,15 @@ def reply(candidates: RankingInput) -> Gains:
         traits = np.concatenate([traits, candidates.echoes])
         scores = np.concatenate([scores, np.full(len(candidates.echoes), scores.max())])
     order = np.lexsort((traits["turn"], traits["session"]))
+    turn, session, asking = traits["turn"][order], traits["session"][order], traits["asking"][order]
+    role, speaker = traits["role"][order], traits["speaker"][order]
     asked, answers = order[:-1], order[1:]
-    first, second = traits[asked], traits[answers]
     replies = (
-        (first["session"] == second["session"])
-        & (first["turn"] + 1 == second["turn"])
-        & (first["asking"] >= _LEAST_ASKING)
-        & ((first["role"] != second["role"]) | (first["speaker"] != second["speaker"]))
-        & (second["role"] != "assistant")
+        (session[:-1] == session[1:])
+        & (turn[:-1] + 1 == turn[1:])
+        & (asking[:-1] >= _LEAST_ASKING)
+        & ((role[:-1] != role[1:]) | (speaker[:-1] != speaker[1:]))
+        & (role[1:] != "assistant")
         & (scores[asked] > scores[answers])
         & (answers < len(candidates.scores))
     )
