@@ -1483,7 +1483,7 @@ export interface RecallArguments {
   exclude_sessions?: Array<string> | null;
   /** Only turns of these roles. */
   roles?: Array<"user" | "assistant" | "tool" | "system"> | null;
-  /** Only what these said. */
+  /** Only what these said, in any case of letters. */
   speakers?: Array<string> | null;
   /** Only facts about these. */
   subjects?: Array<string> | null;

@@ -179,7 +179,7 @@ ExcludeSessions = Annotated[
     Names, Word("No episodes of these conversations.", option="--exclude-session", metavar="NAME")
 ]
 Roles = Annotated[Iterable[Role] | Role, Word("Only turns of these roles.", option="--role")]
-Speakers = Annotated[Names, Word("Only what these said.", option="--speaker", metavar="NAME")]
+Speakers = Annotated[Names, Word("Only what these said, in any case of letters.", option="--speaker", metavar="NAME")]
 Subjects = Annotated[Names, Word("Only facts about these.", option="--subject", metavar="NAME")]
 OfKind = Annotated[Kind, Word("Only memories of this kind.")]
 OfSubject = Annotated[str, Word("Only facts about this subject.", metavar="NAME")]

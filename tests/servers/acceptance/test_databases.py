@@ -153,3 +153,17 @@ def test_ids_by_prefix_on_a_server(cli, monkeypatch):
     assert cli("get", unique, "--json").json["id"] == ids[0]
     refused = cli("get", ids[0][:5], "--json").error
     assert (refused["code"], all(id_ in refused["message"] for id_ in ids)) == ("invalid_input", True)
+
+
+def test_a_speaker_is_found_however_the_name_is_spelled_and_nobody_else_is(memory):
+    agent = memory.agent("flat")
+    names = ("Ana", "ANA", "José", "Anabel")
+    said = [agent.observe(f"The key is in drawer {number}", speaker=name).id for number, name in enumerate(names)]
+    agent.observe("The key is gone")
+
+    def find(*names):
+        return {hit.memory.id for hit in agent.recall("Where is the key?", speakers=names).hits}
+
+    assert find("ana") == find("  aNA ", "ANA") == set(said[:2])
+    assert find("jose\N{COMBINING ACUTE ACCENT}") == {said[2]}
+    assert find("an") == set()

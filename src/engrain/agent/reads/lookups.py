@@ -11,6 +11,7 @@ from engrain.agent.wiring.view import View, enter
 from engrain.domain.filters import Filter
 from engrain.domain.records import Caller, Entity, Episode, Fact, MemoryRecord
 from engrain.domain.requests import Request
+from engrain.domain.text.names import name_key
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.selection import load_memories
 
@@ -73,9 +74,14 @@ def get_active_fact(snapshot: Snapshot, id_: str) -> Fact:
 
 
 def with_namesakes(parts: Parts, caller: Caller, narrowed: Filter) -> Filter:
-    """Return a filter that finds its subjects under all their names, and its predicates as they are stored."""
+    """Return a filter that finds subjects by all their names, speakers however spelled, and predicates as stored."""
     from engrain.storage.entities.subjects import expand_subjects
+    from engrain.storage.search.matching import list_speakers
 
+    if narrowed.speakers:
+        keys = set(map(name_key, narrowed.speakers))
+        alike = [name for name in parts.store.read(caller, list_speakers) if name_key(name) in keys]
+        narrowed = replace(narrowed, speakers=tuple(dict.fromkeys([*narrowed.speakers, *alike])))
     if narrowed.predicates:
         narrowed = replace(narrowed, predicates=tuple(stored_text(parts, name) for name in narrowed.predicates))
     if not narrowed.subjects:
