@@ -34,6 +34,12 @@ def test_it_reports_to_a_person(cli, tmp_path):
     assert cli("import", file).out == (f"imported {file} (jsonl): 0 turns added, 100 already there, 3 sessions\n")
 
 
+def test_the_export_of_nothing_imports_nothing(cli, tmp_path):
+    file = tmp_path / "nothing.jsonl"
+    cli("export", file)
+    assert cli("import", file).out == f"imported {file} (jsonl): nothing added, 0 already there\n"
+
+
 def test_it_reports_to_a_program_as_the_library_does(cli, tmp_path, database):
     file = write(tmp_path / "chat.jsonl", 10, broken=1)
     ran = cli("import", file, "--json")

@@ -114,8 +114,6 @@ def test_crlf_lines(samples, written):
 @pytest.mark.parametrize(
     ("content", "seen"),
     [
-        (b"", "holds nothing"),
-        (b" \n\n ", "holds nothing"),
         (b"[]", "holds nothing"),
         (b"{}", "it has no keys"),
         (b"[1, 2]", r"a JSON list, first a number \(1\)"),
@@ -200,6 +198,12 @@ def test_a_document_is_refused_by_a_format_of_lines(samples, form):
 def test_a_named_format_reads_nothing_from_nothing(written):
     assert list(read(written("empty.jsonl", ""), "jsonl")) == []
     assert list(read(written("empty.json", "[]"), "chatgpt")) == []
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n ", b"\xef\xbb\xbf\n"])
+def test_a_file_without_a_line_is_the_export_of_whoever_has_nothing(written, content):
+    path = written("empty.jsonl", content)
+    assert (detect(path), list(read(path))) == ("jsonl", [])
 
 
 def test_another_systems_export_breaks_record_by_record_under_a_wrong_name(samples):

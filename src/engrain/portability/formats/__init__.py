@@ -171,6 +171,8 @@ def _detect(path: Path, container: Container, parts: list[Part]) -> tuple[Format
             seen.append(str(error))
             continue
         form = _recognise(source, forms)
+        if form is None and container == "file" and _is_blank(source):
+            form = JSONL  # the export of whoever has nothing
         if form is not None:
             return form, {part.name: source}
         seen.append(f"{part.name} holds {_describe_source(source)}")
@@ -185,6 +187,11 @@ def _recognise(source: Source, forms: list[Format]) -> Format | None:
             if recognises is not None and isinstance(value, dict) and recognises(value):
                 return form
     return None
+
+
+def _is_blank(source: Source) -> bool:
+    """True for a file of lines without any value."""
+    return source.layout == "lines" and next(source.sample(), None) is None
 
 
 def _describe_source(source: Source) -> str:
