@@ -78,14 +78,14 @@ class Queries(View):
     ) -> Answer:
         """Find the best memories for a question, best first, with the reasons for each hit's rank.
 
-        Any text is a query. `preset` is engrain, semantic, keyword, hybrid, recall, assistant, weighted, notes,
-        recency, importance, or one of the setting `retrieval.presets`; ties go by its own order, then newest, then id.
-        The rest narrows: `tags` must all be there, of other lists any; since <= time < until.
+        Any text is a query; of a long prompt what it asks is searched for. `preset` is engrain, semantic, keyword,
+        hybrid, recall, assistant, weighted, notes, recency, importance, or one of the setting `retrieval.presets`; ties
+        go by its own order, then newest, then id. The rest narrows: `tags` must all be there, of other lists any.
 
         With `deep` the re-ranker has the setting `reranking.budget_s`; without one, or where it fails or is late, the
         order stays and `degraded` says so. `min_trust` leaves out what was learned from less: "user" what others than
-        the user have said. `neighbours` take one statement for each hit. Each hit counts as a reference
-        once the answer is there, unless it was asked for with `as_of`, `valid_at` or without `count_references`.
+        the user have said. `neighbours` take one statement for each hit. Each hit counts as a reference once the answer
+        is there, unless it was asked for with `as_of`, `valid_at` or without `count_references`.
 
         Raises:
             InvalidInput: an unknown preset, kind or role, a scope that this agent does not see, a time that is none, or

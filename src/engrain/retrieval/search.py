@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.requests import Request
     from engrain.storage.store import SqlStore
-    from engrain.storage.unit_of_work import Snapshot
+    from engrain.storage.unit_of_work import Forecasts, Snapshot
 
 EMPTY_QUERY = Degraded(
     code="empty_query", message="the query has no words to search for: these are the newest memories"
@@ -41,6 +41,7 @@ INDEX_BEHIND = Degraded(
     message="the newest memories were searched by their own words alone: the database cannot be written now",
 )
 MAX_DROPPED = 50
+_LONGEST_QUESTION = 200  # characters; a longer one may be a prompt with more in it
 NO_ROWS = np.zeros(0, np.bool_)
 
 _Result = TypeVar("_Result")
@@ -50,16 +51,17 @@ _Result = TypeVar("_Result")
 class SearchQuery:
     """A search query, validated, with its options.
 
-    `deep`: a reranker orders the best hits. `min_confidence` is the preset's where None. `min_similarity` applies to
-    the score before its age counts, `category` to facts: one that leaves none is ignored. `neighbours`: the number of
-    turns before and after an episode that come with it, one statement for each hit. `explains`: the answer lists what
-    did not become a hit. `explains_hits` false: only hits that evidence is judged by say why. `decay`: how confidence
-    decays.
+    `prompt`: the whole of what `text` was taken from. `deep`: a reranker orders the best hits. `min_confidence` is
+    the preset's where None. `min_similarity` applies to the score before its age counts, `category` to facts: one that
+    leaves none is ignored. `neighbours`: the number of turns before and after an episode that come with it, one
+    statement for each hit. `explains`: the answer lists what did not become a hit. `explains_hits` false: only hits
+    that evidence is judged by say why. `decay`: how confidence decays.
     """
 
     text: str
     preset: Preset
     limit: int
+    prompt: str | None = None
     deep: bool = False
     min_confidence: float | None = None
     min_similarity: float = 0.0
@@ -91,18 +93,23 @@ def search(
 ) -> tuple[Answer, _Result]:
     """Find the best memories for a query; ties by the preset's list, newest, id. All is read from one snapshot.
 
-    The query's vector is made while the store answers the other channels. Without one they decide alone, and the answer
-    says why. In the same snapshot `check` raises first where the caller, with the pools it is in, may not search this,
-    and `read` reads what belongs to the answer; `read_nothing` spares a server a round trip.
+    Of a long prompt what it asks is searched for, and is the answer's query. Its vector is made while the store answers
+    the other channels. Without one they decide alone, and the answer says why. In the same snapshot `check` raises
+    first where the caller, with the pools it is in, may not search this, and `read` reads what belongs to the answer;
+    `read_nothing` spares a server a round trip.
     """
+    if len(query.text) > _LONGEST_QUESTION:
+        from engrain.domain.text.dialogue.prompts import extract_question
+
+        query = replace(query, text=extract_question(query.text), prompt=query.text)
     narrowed = _narrow(request, query.preset)
     needs_vector = narrowed is not None and "vector" in query.preset.weights and query.text
     vectors = embedding() if needs_vector else NO_VECTORS
     vectors = replace(vectors, find=cache(vectors.find))
 
     def answer_and_read(snapshot: Snapshot) -> tuple[Answer, int, _Result]:
-        if narrowed is not None:
-            _start(snapshot, narrowed, query, vectors)
+        if narrowed is not None and snapshot.backend.forecasts is not None:
+            _start(snapshot.backend.forecasts, snapshot, narrowed, query=query, vectors=vectors)
         check(snapshot)
         answer, waiting = _answer(snapshot, narrowed, query, vectors, is_last=read is read_nothing)
         return answer, waiting, read(snapshot, answer)
@@ -117,16 +124,16 @@ def read_nothing(_snapshot: Snapshot, _answer: Answer) -> None:
     """Read nothing for an answer: the snapshot ends with its hits."""
 
 
-def _start(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> None:
+def _start(
+    forecasts: Forecasts, snapshot: Snapshot, request: Request, *, query: SearchQuery, vectors: QueryEmbedding
+) -> None:
     """Start the statements of a search that are known before the first is answered."""
 
     def find_vector(known: Sequence[str]) -> NDArray[np.float32] | None:
         return vectors.find(speakers.remove_speaker_names(query.text, known)) if query.text else None
 
-    forecasts = snapshot.backend.forecasts
-    if forecasts is not None:
-        words = _search_terms(query) if "keyword" in query.preset.weights else ()
-        forecasts.start(snapshot, request, words, find_vector)
+    words = _search_terms(query) if "keyword" in query.preset.weights else ()
+    forecasts.start(snapshot, request, words, find_vector)
 
 
 def _search_terms(query: SearchQuery) -> tuple[str, ...]:
@@ -191,7 +198,7 @@ def _answer(
     if not any(map(len, lists.values())) and not query.terms and not (query.text and "vector" in lists):
         degraded.append(EMPTY_QUERY)
         hits = _newest(snapshot, request, query)
-        stated: Sequence[Hit] = [hit for hit in hits if repeats.is_statement(hit.memory, query.text)]
+        stated: Sequence[Hit] = [hit for hit in hits if repeats.is_statement(hit.memory, query.prompt or query.text)]
         count = len(hits)
     else:
         candidates = _rank(snapshot, request, query, found, known=known)
@@ -270,11 +277,12 @@ def _find_candidates(
     depth = query.preset.depth_for(query.limit)
     at_hand = vectors.find(about)
     vector = vectors.begin(about) if at_hand is None else lambda: at_hand
+    is_fresh = "recency" in query.preset.weights  # the ranking weighs the last references
     lists, faults = _query_channels(snapshot, request, query, vector, depth=depth)
     if not query.preset.merges_repeats:
         return _ChannelLists(lists, faults, depth)
     for deeper in range(repeats.MOST_ROUNDS + 1):
-        traits = load_traits(snapshot, request, join_docs(lists.values()), is_fresh=_is_fresh(query))
+        traits = load_traits(snapshot, request, join_docs(lists.values()), is_fresh=is_fresh)
         is_echo = repeats.find_echoes(traits, query.terms)
         own = traits[~is_echo] if is_echo.any() else traits
         if deeper == repeats.MOST_ROUNDS or not repeats.is_crowded(lists.values(), depth, own):
@@ -285,11 +293,6 @@ def _find_candidates(
     if any(map(len, left.values())):
         return _ChannelLists(left, faults, depth, own, traits[is_echo])
     return _ChannelLists(lists, faults, depth, traits)
-
-
-def _is_fresh(query: SearchQuery) -> bool:
-    """True if the ranking weighs the last references."""
-    return "recency" in query.preset.weights
 
 
 def _query_channels(
@@ -345,7 +348,7 @@ def _rank(
     relative = time_expressions.parse_relative_span(query.text) if "moment" in preset.weights else None
     anchors = _anchors(snapshot, request, relative)
     if (traits := channel_lists.traits) is None:
-        traits = load_traits(snapshot, request, docs, is_fresh=_is_fresh(query))
+        traits = load_traits(snapshot, request, docs, is_fresh="recency" in preset.weights)
     spans = [*time_expressions.parse_spans(query.text, request.now)]
     if relative and len(anchors):
         events = load_traits(snapshot, request, anchors.docs)["happened_at"].tolist()
@@ -382,7 +385,7 @@ def _choose(
     repeated = _merge_repeats(query.preset, candidates, refused)
     rows = _find_best(candidates, refused, query.limit)
     traits = candidates.traits
-    is_stated = NO_ROWS if traits is None else repeats.find_statements(traits, query.text)
+    is_stated = NO_ROWS if traits is None else repeats.find_statements(traits, query.prompt or query.text)
     other = _find_other_statement(candidates, is_stated, unfit, rows)
     wanted = rows if other is None else np.append(rows, other)
     docs: list[int] = candidates.docs[wanted].tolist()
@@ -401,7 +404,7 @@ def _choose(
     by_row = {row: memories[row] for row in chosen}
     hits = tuple(candidates.make_hits(by_row, query.terms, repeated, explained=explained))
     if traits is None:
-        stated = [hit for hit in hits if repeats.is_statement(hit.memory, query.text)]
+        stated = [hit for hit in hits if repeats.is_statement(hit.memory, query.prompt or query.text)]
     else:
         stated = [hit for row, hit in zip(chosen, hits, strict=True) if is_stated[row]]
     if not stated and other is not None and other in memories:
@@ -462,12 +465,7 @@ def _list_dropped(candidates: Candidates, reasons: Mapping[int, str]) -> tuple[D
     """The candidates with a reason, best first, at most MAX_DROPPED."""
     best = sorted(reasons, key=lambda row: (-candidates.scores[row], candidates.find_id(row) or ""))[:MAX_DROPPED]
     return tuple(
-        DroppedCandidate(
-            id=candidates.find_id(row),
-            score=float(candidates.scores[row]),
-            reason=reasons[row],
-            why=why,
-        )
+        DroppedCandidate(id=candidates.find_id(row), score=float(candidates.scores[row]), reason=reasons[row], why=why)
         for row, why in zip(best, candidates.explain(best), strict=True)
     )
 

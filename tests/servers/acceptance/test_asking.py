@@ -195,3 +195,32 @@ def test_facts_are_evidence(location):
         answer = agent.recall("What's my blood type?", kinds=["fact"])
         assert answer.evidence == "strong"
         assert agent.recall("What is the capital of Mongolia?", kinds=["fact"]).evidence == "none"
+
+
+LOG = "\n".join(
+    f"2026-11-29 12:{number:02}:07 ERROR orders.worker line {number} in process_order: KeyError 'customer_{number}'"
+    for number in range(40)
+)
+
+
+@pytest.mark.parametrize("prompt", [f"{QUESTION}\n\n{LOG}", f"{LOG}\n{QUESTION}", f"{LOG}\n{QUESTION}\n{LOG}"])
+def test_a_log_beside_the_question_changes_no_answer(memory, prompt):
+    agent = ask(memory, 0)
+    for number in range(30):
+        agent.observe(f"The worker has an error in line {number} of an order", session="errors")
+    plain, pasted = agent.recall(QUESTION), agent.recall(prompt)
+    assert contents(pasted) == contents(plain)
+    assert pasted.query == QUESTION
+    assert pasted.evidence == plain.evidence == "strong"
+    assert agent.context(prompt).text == agent.context(QUESTION).text
+    agent.notes.save("cat", "Miso is what the cat is called")
+    assert agent.notes.search(prompt) == agent.notes.search(QUESTION)
+
+
+def test_a_prompt_that_is_stored_first_is_no_evidence_for_itself(memory):
+    agent = memory.agent("aide", session="now")
+    prompt = f"{LOG}\n{QUESTION}"
+    agent.hooks.message(prompt)
+    assert agent.recall(prompt).evidence == "none"
+    messages = agent.messages(prompt)
+    assert messages.messages[-1]["content"] == prompt

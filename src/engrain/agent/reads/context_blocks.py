@@ -138,7 +138,7 @@ def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> Contex
     """
     first = _find_first_at_hand(parts, caller, request.session_turns) if caller.session else 0
     sources, answer = _gather(parts, caller, request, from_turn=first)
-    built = _pack(sources, request)
+    built = _pack(sources, replace(request, query=answer.query))
     if request.counts_references and not request.times.asks_past:
         count_references(parts, caller, built.memories)
     return replace(built, evidence=answer.evidence, degraded=answer.degraded, request_id=caller.request_id)
@@ -162,10 +162,10 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     ranked = {memory.id: memory for memory in (*(hit.memory for hit in worth_a_summary), *sources.recent)}
 
     def pack(tokens: int) -> ContextBlock:
-        return _pack(sources, replace(request, budget_tokens=tokens))
+        return _pack(sources, replace(request, query=answer.query, budget_tokens=tokens))
 
     messages = compose_messages(
-        frame, pack, list(ranked.values()), window.summarize or build_extractive_summarizer(request.query, count)
+        frame, pack, list(ranked.values()), window.summarize or build_extractive_summarizer(answer.query, count)
     )
     count_references(parts, caller, messages.block.memories)
     degraded = (*recent.degraded, *answer.degraded)
@@ -220,7 +220,7 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
         profile = load_profile(snapshot, now) if has_profile else ()
         stated = [hit for hit in hits if is_statement(hit.memory, request.query)]
-        is_about_people = is_about_speaker(request.query) or list_named(request.query, list_speakers(snapshot))
+        is_about_people = is_about_speaker(answer.query) or list_named(answer.query, list_speakers(snapshot))
         own = stated if is_about_people else ()
         return BlockSources(share=chosen.profile_share, profile=profile, rules=rules, hits=own, recent=recent)
 

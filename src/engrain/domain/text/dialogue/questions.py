@@ -176,6 +176,11 @@ def is_question(content: str) -> bool:
     return question_share(content) >= LEAST_QUESTION_SHARE
 
 
+def split_sentences(content: str) -> list[str]:
+    """Split a text into its sentences and lines."""
+    return [sentence for sentence in _SENTENCE_END.split(content) if sentence]
+
+
 def ends_with_question_mark(text: str) -> bool:
     """True if the last sentence of a text ends with a question mark, or what stands for one in its language."""
     marked = text if text.isascii() else _mark_questions(text)
