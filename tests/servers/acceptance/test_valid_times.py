@@ -7,6 +7,7 @@ import pytest
 
 from engrain.errors import InvalidInput
 from engrain.service import Memory
+from tests.support.learning_memories import LLM, fact, opened, reply
 
 NOW = datetime(2026, 5, 11, 9, tzinfo=UTC)
 
@@ -357,3 +358,29 @@ def test_a_merge_leaves_plans_alone(aide):
     aide.entities.merge(annie.id, ana.id)
     assert contents(aide.facts("Ana", "works at")) == ["Globex"]
     assert "Initech" in contents(aide.facts("Ana", "works at", valid_at="2026-07-01"))
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+@pytest.mark.parametrize("own_end", [None, "2026-12-31"])
+def test_an_undo_leaves_over_what_was_over_when_the_run_superseded_it(location, times, own_end, is_forgotten):
+    """It had ended where a plan began: it does not hold again, and does not keep the plan from coming back."""
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "aide"}
+    oslo = fact("Ana", "lives in", "Oslo", "I live in Oslo")
+    with opened(location, LLM([reply(oslo)]), clock=lambda: times[-1]) as memory:
+        aide = memory.agent("aide")
+        told = [
+            aide.remember("Lisbon", **about, valid_to=own_end),
+            aide.remember("Porto", **about, valid_from="2026-06-01"),
+        ]
+        times.append(datetime(2026, 6, 20, tzinfo=UTC))
+        if is_forgotten:
+            aide.forget(told[1].id)
+        before = [aide.get(one.id) for one in told]
+        aide.observe("I live in Oslo", speaker="Ana")
+        [run] = memory.consolidate().run_ids
+        times.append(datetime(2026, 6, 21, tzinfo=UTC))
+        assert memory.undo(run, agent="aide").kept == ()
+        assert [(one.validity, one.valid_to) for one in map(aide.get, [one.id for one in told])] == [
+            (one.validity, one.valid_to) for one in before
+        ]
+        assert before[0].valid_to == datetime(2026, 6, 1, tzinfo=UTC)

@@ -70,9 +70,7 @@ def find_conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact], a
 
 def dated_slot(fact: Fact, at: datetime) -> tuple[object, ...] | None:
     """The slot that a fact about an entity fills, and from when, if that is later; None where it is over."""
-    if not fact.is_active(at) or fact.has_ended(at):
-        return None
-    return (fact.scope, *fact.key[1:], None if fact.has_begun(at) else fact.happened_at)
+    return (fact.scope, *fact.key[1:], fact.later_begin(at)) if fact.has_place(at) else None
 
 
 def find_overlaps(facts: Iterable[Fact], at: datetime) -> list[Overlap]:

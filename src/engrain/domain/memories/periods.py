@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime  # noqa: TC003  # the columns of facts are read off their annotations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Lasting:
@@ -47,10 +51,52 @@ class Dated(Lasting):
         """True unless its period begins later."""
         return self.valid_from is None or self.valid_from <= now
 
+    def later_begin(self, now: datetime) -> datetime | None:
+        """Return when its period begins, if that is later."""
+        return None if self.has_begun(now) else self.happened_at
+
     @property
     def is_bounded(self) -> bool:
         """True if its period has an end, or begins after it was stored: others may fill its slot before and after."""
         return self.valid_to is not None or not self.has_begun(self.created_at)
+
+    @property
+    def was_over(self) -> bool:
+        """True if its period was over when it was stored: it changes no other."""
+        return self.valid_to is not None and self.valid_to <= self.created_at
+
+    def has_place(self, now: datetime) -> bool:
+        """True if it is active, and its period is not over."""
+        return self.is_active(now) and not self.has_ended(now)
+
+    def limits(self, other: Dated, now: datetime) -> bool:
+        """True if another one of the same slot may not be true while this one is.
+
+        Of two that have a place the one that begins later, of one that has a place and one that is over the former, of
+        two that are over the one that was stored later. What was over when it was stored limits none, and is limited by
+        those alone that were stored later.
+        """
+        is_empty = self.valid_to is not None and self.valid_to <= self.happened_at
+        if is_empty or self.was_over or (other.was_over and self.created_at <= other.created_at):
+            return False
+        match self.has_place(now), other.has_place(now):
+            case True, True:
+                return self.happened_at > other.happened_at
+            case True, False:
+                return True
+            case False, True:
+                return False
+            case _:
+                return self.created_at > other.created_at
+
+    def end_among(self, others: Iterable[Dated], now: datetime) -> datetime | None:
+        """Return the end of its period among others of the same slot: where the first begins that limits it."""
+        end = self.valid_to
+        for other in others:
+            is_before = other.valid_to is not None and other.valid_to <= self.happened_at
+            if not is_before and (end is None or other.happened_at < end) and other.limits(self, now):
+                end = max(self.happened_at, other.happened_at)
+        return end
 
     def is_true_until(self, end: datetime) -> bool:
         """True if its period begins before a moment and lasts at least until then."""

@@ -96,6 +96,17 @@ def explain_superseded(event: Event, fact: Fact) -> str | None:
     return None
 
 
+def find_end(event: Event) -> datetime | None:
+    """End of the period of a fact that was over when it was superseded; None of any other.
+
+    Whose end it was, its own or that of another fact, is settled by then.
+    """
+    match event.payload.get("valid_to"):
+        case [str() as before, _] if datetime.fromisoformat(before) <= event.created_at:
+            return datetime.fromisoformat(before)
+    return None
+
+
 def restore_episode(event: Event, episode: Episode) -> Episode | None:
     """The episode as before a run consolidated it or failed at it; None if it has changed since."""
     before, after = event.payload["status"]

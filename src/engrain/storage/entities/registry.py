@@ -334,12 +334,10 @@ def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
         work.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
     for doc, fact in selection.load_by_ids(work, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
-        holders = selection.load_slot(work, fact)
         own = periods.load_own_end(work, fact)
-        at, believed = work.act.at, replace(fact, validity="active", invalidated_at=None, valid_to=own)
-        slot = merges.dated_slot(believed, at)
-        is_taken = any(merges.dated_slot(other, at) == slot for _, other in holders)
-        if fact.validity != "superseded" or fact.invalidated_at != merged_at or (slot is not None and is_taken):
+        believed = replace(fact, validity="active", invalidated_at=None, valid_to=own)
+        is_taken = periods.find_holder(work, believed) is not None
+        if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:
             return None
         fitted, before = periods.fit_again(work, believed)
         end = None if fitted.valid_to is None else work.dialect.time(fitted.valid_to)

@@ -54,6 +54,7 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
     undo = _Undo.of(of_run, run_events)
     for event in reversed(run_events):
         undo.reverse(event)
+    undo.reopen_periods()
     undo.reopen_sessions()
     undone = replace(run, status="undone", finished_at=of_run.act.at)
     counts = {"kind": run.kind, "restored": len(undo.restored), "kept": len(undo.kept)}
@@ -71,6 +72,7 @@ class _Undo:
     restored: list[RestoredItem] = field(default_factory=list)
     kept: list[KeptItem] = field(default_factory=list)
     reopened: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)  # facts that no longer end the period of another
 
     @classmethod
     def of(cls, work: UnitOfWork, run_events: Sequence[Event]) -> _Undo:
@@ -121,22 +123,23 @@ class _Undo:
         tx.run(f"forget_{memory.kind}", **named, metadata=tx.dialect.json(after.metadata))
         self.work.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
         self._tell(f"{memory.kind}_taken_back", doc, after, changed)
-        for other_doc, fact, end in periods.find_reopened(tx, memory) if isinstance(memory, Fact) else ():
-            self._set_period(other_doc, fact, end, by=memory.id)
+        self.gone.add(memory.id)
 
     def believe_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """A fact that one of the run's superseded."""
         assert isinstance(memory, Fact)
         newer = str(event.payload["superseded_by"])
         tx = self.work
-        why = reversal.explain_superseded(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
+        ended = reversal.find_end(event)
+        own = periods.load_own_end(tx, memory) if ended is None else ended
+        back = replace(memory, validity="active", invalidated_at=None, valid_to=own)
+        why = reversal.explain_superseded(event, memory) or self._why_in_force(newer) or self._why_taken(back)
         if why is not None:
             self._keep(memory.id, why)
             return
         for relation in ("supersedes", "derived_from"):
             self._drop_link(newer, memory, relation)
-        own = periods.load_own_end(tx, memory)
-        after, before = periods.fit_again(tx, replace(memory, validity="active", invalidated_at=None, valid_to=own))
+        after, before = periods.fit_again(tx, back)
         end = None if after.valid_to is None else tx.dialect.time(after.valid_to)
         tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=end)
         self.work.index.put_back(tx, doc, after)
@@ -189,9 +192,6 @@ class _Undo:
         assert isinstance(memory, Fact)
         by = str(event.payload["by"])
         before, after = event.payload["valid_to"]
-        if self._is_reopened(memory, by):
-            self._drop_link(by, memory, "supersedes")
-            return
         why = self._why_in_force(by)
         if why is None and (memory.validity not in {"active", "superseded"} or format_time(memory.valid_to) != after):
             why = "its period was changed since"
@@ -199,18 +199,22 @@ class _Undo:
             self._keep(memory.id, why)
             return
         self._drop_link(by, memory, "supersedes")
-        end = None if before is None else datetime.fromisoformat(before)
-        self._set_period(doc, memory, end, by=by)
+        if memory.validity == "active":
+            self.gone.add(by)
+            return
+        own = replace(memory, valid_to=None if before is None else datetime.fromisoformat(before))
+        self._set_period(doc, memory, periods.fit_again(self.work, own)[0].valid_to, by=by)
+
+    def reopen_periods(self) -> None:
+        """Let those go on that end where a fact begins which was taken back."""
+        for _, going in [self.memories[id_] for id_ in sorted(self.gone & self.memories.keys())]:
+            for doc, fact, end in periods.find_reopened(self.work, going) if isinstance(going, Fact) else ():
+                self._set_period(doc, fact, end, by=going.id)
 
     def _set_period(self, doc: int, fact: Fact, end: datetime | None, *, by: str) -> None:
         updates.set_end(self.work, doc, fact, end)
         changed = {"valid_to": [format_time(fact.valid_to), format_time(end)], "by": by}
         self._tell("fact_period_restored", doc, replace(fact, valid_to=end), changed)
-
-    def _is_reopened(self, fact: Fact, by: str) -> bool:
-        """True if a fact goes on already since one of the run's was taken back."""
-        is_back = any((item.memory_id, item.what) == (fact.id, "fact_period_restored") for item in self.restored)
-        return is_back and by in self.memories and by not in self.stays
 
     def unlink(self, event: Event, doc: int, memory: MemoryRecord) -> None:  # noqa: ARG002  # one of _REVERSALS
         """An edge that the run added, unless it is of something that is kept."""
@@ -257,19 +261,9 @@ class _Undo:
             self.work.run("drop_link", **named, relation=relation)
 
     def _why_taken(self, fact: Fact) -> str | None:
-        """Whose the place is that a fact would come back to, where it is somebody's; one that is over needs none."""
-        if self._is_over(fact):
-            return None
-        for _, holder in selection.load_slot(self.work, fact):
-            has_place = holder.key == fact.key and holder.has_begun(self.work.act.at)
-            if has_place and not self._is_over(holder):
-                return f"fact {holder.id} has its place now"
-        return None
-
-    def _is_over(self, fact: Fact) -> bool:
-        """True if a period has ended by itself, not where another fact of its slot began."""
-        end = periods.load_own_end(self.work, fact)
-        return end is not None and end <= self.work.act.at
+        """Whose the place is that a fact would come back to, where it is somebody's."""
+        holder = periods.find_holder(self.work, fact)
+        return None if holder is None else f"fact {holder.id} has its place now"
 
     def _why_in_force(self, newer: str) -> str | None:
         """Why what a fact of the run did to another goes on: it was kept, and is believed."""

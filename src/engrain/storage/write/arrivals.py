@@ -219,6 +219,8 @@ def fit_into_slot(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, F
     holders = _choose_holders(fact, found, at)
     if holders:
         fact = replace(fact, supersedes_id=holders[0][1].id)
+    if fact.has_ended(at):  # what was over before it is stored changes nothing
+        return fact, holders, []
     others = [row for row in found if row not in holders and not row[1].is_pending]
     fitted, before = periods.fit_period(fact, others, at)
     return fitted, holders, before

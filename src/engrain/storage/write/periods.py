@@ -47,16 +47,18 @@ def find_rivals(work: UnitOfWork, fact: Fact, *, lock: str) -> list[tuple[int, F
 def fit_period(fact: Fact, others: list[tuple[int, Fact]], at: datetime) -> tuple[Fact, list[tuple[int, Fact]]]:
     """Let the period of a fact end where the next one of its slot begins; return it with those that end where it does.
 
-    One that was over before it is stored, or is pending, changes nothing.
+    One that is pending changes nothing.
     """
-    if fact.is_pending or (not fact.is_live(at) and fact.has_begun(at)):
+    if fact.is_pending:
         return fact, []
     begins = fact.happened_at
-    later = [other.happened_at for _, other in others if other.happened_at > max(begins, at)]
-    ends = [*later, *([] if fact.valid_to is None else [fact.valid_to])]
     is_planned = not fact.has_begun(at)
-    before = [(doc, old) for doc, old in others if is_planned and old.is_true_until(begins) and old.valid_to != begins]
-    return replace(fact, valid_to=min(ends, default=None)), before
+    before = [
+        (doc, old)
+        for doc, old in others
+        if is_planned and old.has_place(at) and old.is_true_until(begins) and old.valid_to != begins
+    ]
+    return replace(fact, valid_to=fact.end_among([other for _, other in others], at)), before
 
 
 def reopen(work: UnitOfWork, going: Fact, *, gone: Collection[str] = ()) -> None:
@@ -86,8 +88,24 @@ def find_reopened(
 
 def fit_again(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]]]:
     """Fit a fact that is active again into its slot: return it with its end, and those that end where it begins."""
-    slot = find_slot_facts(work, fact, lock=work.dialect.lock)
-    return fit_period(fact, [row for row in slot if row[1].id != fact.id], work.act.at)
+    return fit_period(fact, find_slot_history(work, fact), work.act.at)
+
+
+def find_slot_history(work: UnitOfWork, fact: Fact) -> list[tuple[int, Fact]]:
+    """Load the other facts in the slot of one, active or superseded."""
+    where, bound = find_slot(work, fact, where="validity IN ('active', 'superseded')", is_any_value=True)
+    found = selection.select_facts(work, where, bound, order=f"{_NEWEST_FIRST} {work.dialect.lock}")
+    dated = [row for row in found if row[1].valid_to is not None or row[1].validity == "active"]
+    return [(doc, old) for doc, old in dated if old.key.value == fact.key.value and old.id != fact.id]
+
+
+def find_holder(work: UnitOfWork, fact: Fact) -> Fact | None:
+    """Find the fact that has the place of one that would be active again: that is true now, or begins with it."""
+    at = work.act.at
+    if not fact.has_place(at):
+        return None
+    others = [other for _, other in find_slot_facts(work, fact) if other.id != fact.id and other.has_place(at)]
+    return next((other for other in others if other.later_begin(at) == fact.later_begin(at)), None)
 
 
 def fit_among(work: UnitOfWork, doc: int, fact: Fact, others: list[tuple[int, Fact]]) -> None:
