@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of, user_scope
 from engrain.domain.events import EXTENT_ERASED
-from engrain.domain.records import Record
+from engrain.domain.records import Record, format_time
 from engrain.portability import relocation, sealed_files
 from engrain.portability.backup_lines import BackupReader, Header
 from engrain.portability.signing import SigningKey, check_signature
@@ -242,7 +242,7 @@ class _Restore:
             rows = [row for row in rows if not self._is_gone(table, tenant, row)]
         moved = [target for row in rows if (target := self._move(table, tenant, row)) is not None]
         if table == "facts":
-            self._resolve_slots(moved)
+            self._resolve_slots(self.plan.tenant(tenant), moved)
         elif table == "tombstones":  # a memory that is there stays
             fates = find_fates(self.target.tx, self.plan.tenant(tenant), [row["id"] for row in moved])
             moved = [row for row in moved if row["id"] not in fates]
@@ -392,10 +392,10 @@ class _Restore:
         moment = datetime.fromisoformat(row[_TIMES[table]]) if row.get(_TIMES.get(table, "")) else self.header.made_at
         return any(moment <= at for scope in scopes if (at := erasures.get(scope)) is not None)
 
-    def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> None:
+    def _resolve_slots(self, tenant: str, facts: Sequence[dict[str, Any]]) -> None:
         """End facts where the next one of their slot begins, and supersede those whose time another one has."""
         now = self.act.at
-        taken: dict[tuple[str | None, ...], datetime] = {}
+        taken: dict[tuple[str | None, ...], tuple[datetime, str]] = {}
         for fact in facts:
             begins, end = datetime.fromisoformat(fact["valid_from"] or fact["created_at"]), fact["valid_to"]
             ends = None if end is None else datetime.fromisoformat(end)
@@ -404,18 +404,28 @@ class _Restore:
             key = row_key(fact)
             slot = (fact["scope"], *key[1:], fact["entity_id"], None if fact["entity_id"] else key.subject)
             is_live, since = begins <= now, max(begins, now)
-            held = [rival.happened_at for rival in self.target.rivals(fact) if not rival.has_ended(since)]
+            held = [(rival.happened_at, rival.id) for rival in self.target.rivals(fact) if not rival.has_ended(since)]
             held += [taken[slot]] if is_live and slot in taken else []
-            held_from = min((start for start in held if ends is None or start < ends), default=None)
-            if held_from is not None and held_from <= since:
-                self.counts["superseded"] += 1
-                at = max(now, datetime.fromisoformat(fact["created_at"])).isoformat()
-                fact.update(validity="superseded", invalidated_at=at, valid_to=max(begins, held_from).isoformat())
-                continue
-            if held_from is not None:
-                fact["valid_to"] = held_from.isoformat()
-            if is_live:
-                taken[slot] = begins
+            first = min(((start, id_) for start, id_ in held if ends is None or start < ends), default=None)
+            if first is not None:
+                self._end(tenant, fact, *first, is_past=first[0] <= since)
+            if is_live and fact["validity"] == "active":
+                taken[slot] = begins, fact["id"]
+
+    def _end(self, tenant: str, fact: dict[str, Any], start: datetime, by: str, *, is_past: bool) -> None:
+        """End a fact where another one begins, or let it be the past of that one, with an event of its own end."""
+        begins, own = datetime.fromisoformat(fact["valid_from"] or fact["created_at"]), fact["valid_to"]
+        end = max(begins, start)
+        changed = [None if own is None else format_time(datetime.fromisoformat(own)), format_time(end)]
+        event_type, payload = "fact_period_changed", {"valid_to": changed, "by": by}
+        if is_past:
+            self.counts["superseded"] += 1
+            at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
+            fact.update(validity="superseded", invalidated_at=at)
+            event_type, payload = "fact_superseded", {"superseded_by": by, "valid_to": changed}
+        fact["valid_to"] = end.isoformat()
+        act = replace(self.act, caller=replace(self.act.caller, tenant_id=tenant))
+        self.target.record(act, event_type, payload, scope=fact["scope"], memory_id=fact["id"])
 
     def _supersede_later(self) -> None:
         """Supersede facts that came later in the file than their successors."""

@@ -12,6 +12,7 @@ from engrain.domain.records import Episode, Fact
 from engrain.errors import InvalidInput, NotFound
 from tests.support.backups import DATABASES, EXTRA_ROWS, add_rows, content, everything, fill, memory_in, rows, said
 from tests.support.engines import HashEmbedder
+from tests.support.learning_memories import LLM, fact, reply
 from tests.support.one_call import OneCall
 
 pytestmark = pytest.mark.req("G13")
@@ -229,6 +230,44 @@ def test_of_a_day_after_a_restore_one_value_will_be_true(tmp_path, file, kind):
         true = {day: [fact.content for fact in ana.facts(valid_at=day)] for day in ("2997-01-01", "2999-01-02")}
         assert true == {"2997-01-01": ["Lisbon"], "2999-01-02": ["Faro"]}
         assert memory.health(thorough=True).problems == ()
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.parametrize("own_end", [None, "3001-01-01"])
+def test_what_a_restore_ends_where_a_plan_begins_goes_on_without_the_plan(tmp_path, file, kind, own_end):
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "ana"}
+    with memory_in(kind, tmp_path) as memory:
+        ana = memory.agent("ana")
+        back = ana.remember("Lisbon", **about, valid_to=own_end)
+        memory.backup(file, agent="ana")
+        ana.erase([back.id])
+        plans = [
+            ana.remember(place, **about, valid_from=day)
+            for place, day in (("Faro", "2998-01-01"), ("Rome", "2999-01-01"))
+        ]
+        memory.restore(file, with_erased=True)
+        for plan in plans:
+            assert ana.get(back.id).valid_to == plan.valid_from
+            ana.forget(plan.id)
+        assert ana.get(back.id).valid_to == back.valid_to
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_what_a_restore_ends_goes_on_after_the_undo_of_the_run_that_planned(tmp_path, file, kind):
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "ana"}
+    quote = "From 2998-01-01 on I live in Faro"
+    plan = fact("Ana", "lives in", "Faro", quote, scope="ana", valid_from="2998-01-01")
+    with memory_in(kind, tmp_path, llm=LLM([reply(plan)])) as memory:
+        ana = memory.agent("ana")
+        back = ana.remember("Lisbon", **about)
+        memory.backup(file, agent="ana")
+        ana.erase([back.id])
+        ana.observe(quote, speaker="Ana")
+        [run] = memory.consolidate(agent="ana").run_ids
+        memory.restore(file, with_erased=True)
+        assert ana.get(back.id).valid_to is not None
+        memory.undo(run, agent="ana")
+        assert ana.get(back.id).valid_to is None
 
 
 @pytest.mark.parametrize("kind", DATABASES)

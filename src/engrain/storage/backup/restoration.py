@@ -144,9 +144,11 @@ class SqlRestoration:
         for tenant_id, index in sorted(self.indexes.items()):
             index.finish(self.tx, tenant_id)
 
-    def record(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
+    def record(
+        self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str, memory_id: str | None = None
+    ) -> None:
         """Write an audit event."""
-        event = events.make_event(act, event_type, self.ids, scope=scope, memory_id=None, payload=payload)
+        event = events.make_event(act, event_type, self.ids, scope=scope, memory_id=memory_id, payload=payload)
         self.tx.add(self.tx.statements.records.events, "memory_events", event)
 
     def _index(self, tenant_id: str) -> SearchIndex:
