@@ -15,7 +15,7 @@ from engrain.domain.entities.registry import merged_into
 from engrain.domain.records import Caller, Fact
 from engrain.storage import jobs, selection
 from engrain.storage.access import keys, pools
-from engrain.storage.entities import lookup, mentions, registry, subjects
+from engrain.storage.entities import entity_merges, lookup, mentions, registry, subjects
 from engrain.storage.entities import removal as entity_removal
 from engrain.storage.exact import items, logs
 from engrain.storage.reports import overviews, stats, surveys, tenants
@@ -140,8 +140,8 @@ WRITES: dict[str, Callable[..., Any]] = {
     "introduce": _introduce,
     "remove_entities": entity_removal.remove_entities,
     "change_entity": registry.change_entity,
-    "merge_entities": registry.merge_entities,
-    "unmerge_entities": registry.unmerge_entities,
+    "merge_entities": entity_merges.merge_entities,
+    "unmerge_entities": entity_merges.unmerge_entities,
     "enrich": mentions.enrich,
     "claim": claims.claim_run,
     "renew": claims.renew_run,

@@ -22,7 +22,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity, EntityType, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage.entities import lookup, registry
+from engrain.storage.entities import entity_merges, lookup, registry
 from engrain.storage.entities.subjects import Subject, find_namesakes
 from engrain.storage.search import entity_mentions
 from engrain.storage.search.recency import load_newest
@@ -291,12 +291,12 @@ def _change(work: UnitOfWork, id_: str, /, **changes: Any) -> Entity:
 
 @for_every_user
 def _merge(work: UnitOfWork, source_id: str, target_id: str) -> EntityMerge:
-    return _count_mentions(work, registry.merge_entities(work, source_id, target_id))
+    return _count_mentions(work, entity_merges.merge_entities(work, source_id, target_id))
 
 
 @for_every_user
 def _unmerge(work: UnitOfWork, source_id: str) -> EntityMerge:
-    return _count_mentions(work, registry.unmerge_entities(work, source_id))
+    return _count_mentions(work, entity_merges.unmerge_entities(work, source_id))
 
 
 def _count_mentions(work: UnitOfWork, merge: EntityMerge) -> EntityMerge:
