@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engrain import Memory, config
-from engrain.errors import InvalidInput
+from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.retrieval.embeddings.reembedding import BATCH
 from engrain.storage import open_store
 from tests.support.children import AGENT, SETTINGS, Child, opened, said
@@ -104,6 +104,28 @@ def test_other_processes_search_by_the_old_vectors_until_the_switch_and_by_words
         other.ask("observe", content="Said by one who has yet to be opened again.", session="s")
         memory.flush()
         assert found(memory, 9) == (said(9), ())
+
+
+def test_who_still_has_the_embedder_of_before_asks_it_for_no_vectors_until_it_is_searched_again(old):
+    embedder = HashEmbedder()
+    with opened_with(old, embedder) as memory:
+        with opened_with(old, NextEmbedder()) as other:
+            other.reembed()
+        agent = memory.agent(AGENT, session="s")
+        agent.observe(said(2_000))
+        memory.parts.queue.wait(60)
+        with pytest.raises(EngineUnavailable, match="are of test:next now"):
+            memory.flush()
+        asked = len(embedder.embedded)
+        with pytest.raises(EngineUnavailable, match="are of test:next now"):
+            memory.flush()
+        assert len(embedder.embedded) == asked
+        with opened(old) as again:
+            again.reembed()
+        late = agent.observe(said(2_001))
+        memory.flush()
+        assert agent.recall(said(2_001), limit=1, preset="semantic")[0].memory.id == late.id
+        assert found(memory, 7) == (said(7), ())
 
 
 def test_what_another_process_writes_meanwhile_is_there(old):

@@ -208,6 +208,7 @@ class BisectingEmbedder:
         self._store = store
         self._embedder = embedder
         self._version = version
+        self._takeover: EngineUnavailable | None = None  # by another embedder, which the store refused vectors for
 
     def find_missing(self, limit: int) -> list[Unembedded]:
         """Find memories that lack their vector and were not refused."""
@@ -221,19 +222,29 @@ class BisectingEmbedder:
     def make_vectors(self, batch: Sequence[Unembedded]) -> int:
         """Make and store the vectors of memories; return how many the engine did not refuse.
 
+        Once the store has refused vectors, as the searches use another embedder by now, none are made in vain: the
+        engine is asked again when the searches use it again.
+
         Raises:
-            EngineUnavailable: it would fail with any text.
+            EngineUnavailable: it would fail with any text, or another embedder has taken over.
         """
         import numpy as np  # not by `import engrain`
 
+        if self._takeover is not None and self._store.use_embedder(self.name, self._embedder.dims) is not None:
+            raise EngineUnavailable(str(self._takeover))
+        self._takeover = None
         made = self._embed(batch)
         if made:
-            self._store.attach(
-                [memory.ref for memory, _ in made],
-                np.array([row for _, row in made], np.float32),
-                version=self._version,
-                tenants=[memory.tenant_id for memory, _ in made],
-            )
+            try:
+                self._store.attach(
+                    [memory.ref for memory, _ in made],
+                    np.array([row for _, row in made], np.float32),
+                    version=self._version,
+                    tenants=[memory.tenant_id for memory, _ in made],
+                )
+            except EngineUnavailable as error:
+                self._takeover = error
+                raise
         metrics.count("memories_embedded", len(made))
         return len(made)
 
