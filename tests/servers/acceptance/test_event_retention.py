@@ -298,6 +298,19 @@ def test_a_merge_is_taken_back_at_any_age(memory, clock):
     assert ana.get(about.id).entity_id == two.id
 
 
+def test_what_lost_a_merge_has_its_own_end_at_any_age(memory, clock):
+    ana = memory.agent("ana")
+    one, two = (ana.entities.create(name, "person") for name in ("Ana Silva", "Anna Silva"))
+    about = {"predicate": "lives in", "permanence": "permanent"}
+    lost = ana.remember("Porto", subject="Anna Silva", **about, entity_id=two.id)
+    ana.remember("Lisbon", subject="Ana Silva", **about, entity_id=one.id)
+    ana.entities.merge(two.id, one.id)
+    clock.pass_time(days=KEEP + 1)
+    assert memory.cleanup().events_deleted > 0
+    ana.entities.unmerge(two.id)
+    assert (ana.get(lost.id).validity, ana.get(lost.id).valid_to) == ("active", None)
+
+
 def test_what_was_erased_stays_erased_when_an_old_backup_is_restored(memory, clock, tmp_path):
     zoe, ana = memory.agent("ana", user="zoe"), memory.agent("ana")
     zoe.remember("a street", subject="Zoe", predicate="lives in", permanence="permanent")

@@ -163,8 +163,62 @@ def test_of_two_plans_for_one_day_a_merge_keeps_the_surer_one(aide, clock):
     assert aide.get(lost.id).validity == "active"
 
 
-@pytest.mark.parametrize("joined_by", ["merge", "alias"])
-def test_an_audit_finds_two_values_of_one_subject_under_two_names(aide, joined_by):
+def test_a_merge_ends_what_was_over_where_what_holds_now_begins(aide, clock):
+    bob, bobby = aide.entities.create("Bob", "person"), aide.entities.create("Bobby", "person")
+    starts = [clock() + timedelta(days=count) for count in (1, 5)]
+    about = {"subject": "Bobby", "predicate": "lives in", "entity_id": bobby.id}
+    over = [aide.remember("Porto", **about, valid_to=starts[1])]
+    clock.pass_time(days=2)
+    now = aide.remember("Lisbon", subject="Bob", predicate="lives in", entity_id=bob.id, valid_from=starts[0])
+    clock.pass_time(days=10)
+    over.append(aide.remember("Faro", **about, valid_to=clock() + timedelta(days=1)))
+    clock.pass_time(days=10)
+    ends = [aide.get(fact.id).valid_to for fact in over]
+    aide.entities.merge(bobby.id, bob.id)
+    assert [aide.get(fact.id).valid_to for fact in (*over, now)] == [starts[0], over[1].created_at, None]
+    for day in range(0, 25, 2):
+        assert len(aide.facts("Bob", valid_at=starts[0] + timedelta(days=day))) == 1
+    aide.entities.unmerge(bobby.id)
+    assert [aide.get(fact.id).valid_to for fact in over] == ends
+
+
+def test_a_merge_settles_facts_that_name_an_entity_in_words(aide, clock):
+    """A later fact would take the place of all: their subjects are names of one entity."""
+    bob, bobby = aide.entities.create("Bob", "person"), aide.entities.create("Bobby", "person", aliases=["Roberto"])
+    start = clock() + timedelta(days=30)
+    lost = aide.remember("Acme", subject="Roberto", predicate="works at", confidence=0.4)
+    surer = aide.remember("Initech", subject="BOB", predicate="works at", confidence=0.5)
+    ended = aide.remember("Porto", subject="Bobby", predicate="lives in", entity_id=bobby.id)
+    plan = aide.remember("Lisbon", subject="Bob", predicate="lives in", valid_from=start)
+    others = [aide.remember("jazz", subject=name, predicate="likes") for name in ("Bob", "Bobby")]
+    assert aide.entities.merge(bobby.id, bob.id).facts_superseded == (lost.id, others[1].id)
+    assert contents(aide.facts("Bob")) == ["Initech", "Porto", "jazz"]
+    assert (aide.get(lost.id).entity_id, aide.get(ended.id).valid_to) == (None, start)
+    assert aide.audit(kinds=["contradiction"]).findings == ()
+    profile = aide.entities.profile("Bob")
+    assert {fact.content: fact.validity for fact in profile.facts["works at"]} == {
+        "Acme": "superseded",
+        "Initech": "active",
+    }
+    aide.entities.unmerge(bobby.id)
+    assert [aide.get(fact.id).validity for fact in (lost, surer, plan, *others)] == ["active"] * 5
+    assert (contents(aide.facts("Roberto", "works at")), aide.get(ended.id).valid_to) == (["Acme"], None)
+
+
+def test_a_merge_leaves_what_is_said_of_another_of_that_name(location, clock):
+    with Memory.open(location, settings={"embedding": {"model": "none"}}, clock=clock) as memory:
+        aide, of_zoe = memory.agent("aide"), memory.agent("aide", user="zoe")
+        bob, bobby = aide.entities.create("Bob", "person"), aide.entities.create("Bobby", "person")
+        of_zoe.entities.create("Bob", "person")
+        for agent in (of_zoe, memory.agent("aide", user="ina")):
+            agent.remember("Acme", subject="Bob", predicate="works at")
+            agent.remember("Globex", subject="Bobby", predicate="works at")
+        aide.entities.merge(bobby.id, bob.id)
+        assert contents(of_zoe.facts(predicate="works at")) == ["Acme", "Globex"]
+        assert contents(memory.agent("aide", user="ina").facts(predicate="works at")) == ["Acme"]
+
+
+def test_an_audit_finds_two_values_of_one_subject_under_two_names(aide):
     bob = aide.entities.create("Bob", "person")
     told = [
         aide.remember("Acme", subject="Bobby", predicate="works at", confidence=0.5),
@@ -172,10 +226,7 @@ def test_an_audit_finds_two_values_of_one_subject_under_two_names(aide, joined_b
     ]
     aide.remember("Initech", subject="Carla", predicate="works at")
     assert aide.audit(kinds=["contradiction"]).findings == ()
-    if joined_by == "merge":
-        aide.entities.merge(aide.entities.create("Bobby", "person").id, bob.id)
-    else:
-        aide.entities.update(bob.id, aliases=["Bobby"])
+    aide.entities.update(bob.id, aliases=["Bobby"])
     [finding] = aide.audit(kinds=["contradiction"]).findings
     assert set(finding.ids) == {fact.id for fact in told}
 

@@ -1,8 +1,9 @@
 """Merges of entities and their reversal, decided from values before anything is written.
 
-Every fact of the source moves to the target. Where both have an active fact in one slot, the one of lower confidence is
-superseded, the source's where they are equal. One that is true until another begins later ends there. Names unite; of
-metadata the target's own prevails.
+Every fact of the source moves to the target; one without an entity is about the one that its subject names. Where both
+have an active fact in one slot, the one of lower confidence is superseded, the source's where they are equal. One that is
+true until another begins later ends there, as does one that was over by then (`Dated.limits`). Names unite; of metadata
+the target's own prevails.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.entities.registry import MERGED_INTO, merged_into, new_names
+from engrain.domain.memories.fact_keys import subject_key
+from engrain.domain.text.names import name_key
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from engrain.domain.records import Entity, Fact
@@ -31,10 +34,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """A fact that is still true when a later one would fill its slot, and that one."""
+    """A fact that would be true while another one of its slot is, that one, and the end that it leaves."""
 
     fact: Fact
     follower: Fact
+    end: datetime
 
 
 def check_merge(source_id: str, target_id: str, known: Mapping[str, Entity]) -> None:
@@ -55,16 +59,35 @@ def check_merge(source_id: str, target_id: str, known: Mapping[str, Entity]) -> 
             )
 
 
-def find_conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact], at: datetime) -> list[Conflict]:
-    """Conflicts of facts that fill one slot at one time, once both are about one entity; by scope, then predicate."""
-    held = {dated_slot(fact, at): fact for fact in target_facts}
-    conflicts = []
-    for fact in source_facts:
+def find_side(fact: Fact, source: Entity, target: Entity) -> str:
+    """Find the id of the entity that a fact is about, by its entity or the name of its subject; "" for either."""
+    if fact.entity_id is not None:
+        return fact.entity_id
+    named = [entity.id for entity in (source, target) if fact.key.subject in subject_keys(entity)]
+    return named[0] if len(named) == 1 else ""
+
+
+def subject_keys(entity: Entity) -> set[str]:
+    """Return the keys of the subjects that are a name of an entity."""
+    return {subject_key(name_key(name)) for name in (entity.canonical_name, *entity.aliases)}
+
+
+def find_conflicts(facts: Iterable[Fact], sides: Mapping[str, str], source_id: str, at: datetime) -> list[Conflict]:
+    """Conflicts of facts that fill one slot at one time, once all are about one entity; by scope, then predicate.
+
+    `sides` has what each was about. Slots of one side alone stay as they are.
+    """
+    places: defaultdict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    for fact in facts:
         slot = dated_slot(fact, at)
-        other = None if slot is None else held.get(slot)
-        if other is not None:
-            wins = fact.confidence > other.confidence
-            conflicts.append(Conflict(loser=other, winner=fact) if wins else Conflict(loser=fact, winner=other))
+        if slot is not None:
+            places[slot].append(fact)
+    conflicts = []
+    for held in places.values():
+        if len({sides[fact.id] for fact in held}) > 1:
+            ranks = {fact.id: (fact.confidence, sides[fact.id] != source_id, fact.created_at, fact.id) for fact in held}
+            winner = max(held, key=lambda fact: ranks[fact.id])
+            conflicts += [Conflict(fact, winner) for fact in held if fact is not winner]
     return sorted(conflicts, key=lambda conflict: (conflict.loser.scope, conflict.loser.predicate))
 
 
@@ -73,25 +96,30 @@ def dated_slot(fact: Fact, at: datetime) -> tuple[object, ...] | None:
     return (fact.scope, *fact.key[1:], fact.later_begin(at)) if fact.has_place(at) else None
 
 
-def find_overlaps(facts: Iterable[Fact], at: datetime) -> list[Overlap]:
-    """Overlaps of facts of two entities, of which one begins later, once both are about one entity; by id."""
+def find_overlaps(facts: Iterable[Fact], sides: Mapping[str, str], at: datetime) -> list[Overlap]:
+    """Overlaps of facts, active or superseded, of a slot that has several `sides`; by id."""
     slots: defaultdict[tuple[object, ...], list[Fact]] = defaultdict(list)
     for fact in facts:
-        slot = dated_slot(fact, at)
-        if slot is not None and not fact.is_pending:
-            slots[slot[:-1]].append(fact)
-    overlaps = []
-    for held in slots.values():
-        planned = sorted(
-            (fact for fact in held if not fact.has_begun(at)), key=lambda fact: (fact.happened_at, fact.id)
-        )
-        for fact in held:
-            follower = next((other for other in planned if other.happened_at > fact.happened_at), None)
-            if follower is None or follower.entity_id == fact.entity_id:
-                continue
-            if fact.is_true_until(follower.happened_at) and fact.valid_to != follower.happened_at:
-                overlaps.append(Overlap(fact, follower))
-    return sorted(overlaps, key=lambda overlap: overlap.fact.id)
+        is_dated = fact.is_active(at) or (fact.validity == "superseded" and fact.valid_to is not None)
+        if is_dated and not fact.is_pending:
+            slots[fact.scope, *fact.key[1:]].append(fact)
+    held = [own for own in slots.values() if len({sides[fact.id] for fact in own}) > 1]
+    return sorted((overlap for own in held for overlap in _fit(own, at)), key=lambda overlap: overlap.fact.id)
+
+
+def _fit(facts: Iterable[Fact], at: datetime) -> Iterator[Overlap]:
+    """Fit the facts of a slot beside each other, those first that limit others."""
+    fitted: list[Fact] = []
+    later = [
+        (fact.has_place(at), fact.happened_at if fact.has_place(at) else fact.created_at, fact.id, fact)
+        for fact in facts
+    ]
+    for *_, fact in sorted(later, reverse=True):
+        end = fact.end_among(fitted, at)
+        if end is not None and end != fact.valid_to:
+            follower = next(other for other in fitted if end == fact.end_among([other], at))
+            yield Overlap(fact, follower, end)
+        fitted.append(replace(fact, valid_to=end))
 
 
 def unite(source: Entity, target: Entity, at: datetime) -> tuple[Entity, Entity]:

@@ -5,14 +5,16 @@ Locks as `storage.entities.registry`.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
+from engrain.domain.access.scopes import audience_of
 from engrain.domain.entities import merges
 from engrain.domain.entities.registry import EntityMerge, merged_into
+from engrain.domain.memories.fact_keys import subject_key
 from engrain.domain.records import Entity, Fact, format_time
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
@@ -20,7 +22,7 @@ from engrain.storage.entities import registry
 from engrain.storage.write import periods, updates
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import UnitOfWork
@@ -42,14 +44,13 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     merges.check_merge(source_id, target_id, known)
     source, target = known[source_id], known[target_id]
     facts = registry.lock_facts_about(work, tenant_id, [source_id, target_id])
-    conflicts = merges.find_conflicts(
-        [fact for _, fact in facts.values() if fact.entity_id == source_id],
-        [fact for _, fact in facts.values() if fact.entity_id == target_id],
-        act.at,
-    )
-    docs = {id_: doc for id_, (doc, _) in facts.items()}
+    facts |= _lock_facts_named(work, source, target)
+    sides = {id_: merges.find_side(fact, source, target) for id_, (_, fact) in facts.items()}
+    conflicts = merges.find_conflicts([fact for _, fact in facts.values()], sides, source_id, act.at)
+    ends = {conflict.loser.id: periods.load_own_end(work, conflict.loser) for conflict in conflicts}
     linked = {
-        conflict.loser.id: registry.supersede_loser(work, docs[conflict.loser.id], conflict) for conflict in conflicts
+        conflict.loser.id: registry.supersede_loser(work, facts[conflict.loser.id][0], conflict)
+        for conflict in conflicts
     }
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
     _repoint_facts(work, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
@@ -64,14 +65,12 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     for fact in moved:
         scopes[fact.scope]["facts_repointed"].append(fact.id)
     for conflict in conflicts:
-        scopes[conflict.loser.scope]["facts_superseded"].append(conflict.loser.id)
-        scopes[conflict.loser.scope]["conflicts"].append(
-            [conflict.loser.id, conflict.winner.id, linked[conflict.loser.id]]
-        )
-    for overlap in merges.find_overlaps([fact for _, fact in facts.values() if fact.id not in linked], act.at):
-        fact = overlap.fact
-        ended = updates.end_period(work, facts[fact.id][0], fact, overlap.follower)
-        scopes[fact.scope]["periods_ended"].append(ended)
+        loser = conflict.loser
+        scopes[loser.scope]["facts_superseded"].append(loser.id)
+        settled = [loser.id, conflict.winner.id, linked[loser.id], format_time(ends[loser.id])]
+        scopes[loser.scope]["conflicts"].append(settled)
+    for scope, ended in _end_overlaps(work, facts, sides):
+        scopes[scope]["periods_ended"].append(ended)
     for memory_id, scope, created_at in mentions:
         report = scopes[scope]
         if memory_id in lent:
@@ -122,7 +121,7 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     conflicts = [conflict for part in parts for conflict in part["conflicts"]]
     restored = [fact for conflict in conflicts if (fact := _restore_loser(work, conflict, at)) is not None]
     facts = registry.lock_facts_about(work, tenant_id, [source_id, target.id])
-    periods.restore_periods(work, [change for part in parts for change in part.get("periods_ended", ())], facts)
+    periods.restore_periods(work, [change for part in parts for change in part.get("periods_ended", ())])
 
     scopes: defaultdict[str, dict[str, Any]] = defaultdict(_empty_report)
     for id_ in back:
@@ -132,6 +131,51 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
     _record_merge(work, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]}, of=target)
     return _visible_merge(work, apart, left, scopes=scopes, added=())
+
+
+def _lock_facts_named(work: UnitOfWork, source: Entity, target: Entity) -> dict[str, tuple[int, Fact]]:
+    """Load and lock the facts that name no entity and whose subject is a name of one of two, and of no other.
+
+    Notes have subjects of their own.
+    """
+    keys = work.dialect.listed(sorted(merges.subject_keys(source) | merges.subject_keys(target)))
+    about, order = (
+        "tenant_id = :tenant_id AND entity_id IS NULL AND subject_key IN :keys",
+        f"ORDER BY id {work.dialect.lock}",
+    )
+    bound = {"tenant_id": work.tenant_id, "keys": keys}
+    found = selection.select_facts(work, about, bound, order=order, by="INDEXED BY facts_subject")
+    own = [(doc, fact) for doc, fact in found if fact.subject != audience_of(fact.scope)]
+    users = {fact.user_id or "" for _, fact in own if target.user_id in ("", fact.user_id)}
+    shared = {user: _find_shared(work, user, source, target) for user in users}
+    return {
+        fact.id: (doc, fact)
+        for doc, fact in own
+        if (fact.user_id or "") in shared and fact.key.subject not in shared[fact.user_id or ""]
+    }
+
+
+def _find_shared(work: UnitOfWork, user: str, source: Entity, target: Entity) -> set[str]:
+    """Find the keys of the names of two entities that stand for another one, too, where an agent acts for a user."""
+    names = Counter([*registry.name_keys(source), *registry.name_keys(target)])
+    listed = {"users": work.dialect.listed(["", user]), "names": work.dialect.listed(sorted(names))}
+    counted = work.rows("count_bearers", tenant_id=work.tenant_id, **listed)
+    return {subject_key(name) for name, bearers in counted if bearers > names[name]}
+
+
+def _end_overlaps(
+    work: UnitOfWork, facts: Mapping[str, tuple[int, Fact]], sides: Mapping[str, str]
+) -> Iterator[tuple[str, list[Any]]]:
+    """End periods that overlap now that two slots are one; yields their scopes, and what the reversal needs."""
+    there = [fact for _, fact in selection.load_by_ids(work, "fact", work.tenant_id, facts) if isinstance(fact, Fact)]
+    for overlap in merges.find_overlaps(there, sides, work.act.at):
+        fact, doc = overlap.fact, facts[overlap.fact.id][0]
+        if fact.has_place(work.act.at):
+            yield fact.scope, updates.end_period(work, doc, fact, overlap.follower)
+        else:
+            updates.change_end(work, doc, fact, overlap.end, by=overlap.follower)
+            ends = [format_time(fact.valid_to), format_time(overlap.end)]
+            yield fact.scope, [fact.id, overlap.follower.id, False, *ends]
 
 
 def _lock_merged(work: UnitOfWork, source_id: str) -> tuple[Entity, Entity]:
@@ -156,13 +200,15 @@ def _lock_merged(work: UnitOfWork, source_id: str) -> tuple[Entity, Entity]:
 
 def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
     """Believe the loser of a conflict again, unless something else has been decided of it or of its place since."""
-    loser_id, winner_id, was_linked = conflict
+    loser_id, winner_id, was_linked, *ends = conflict
     tenant_id = work.tenant_id
     if was_linked:
         work.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
     for doc, fact in selection.load_by_ids(work, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
         own = periods.load_own_end(work, fact)
+        if ends:  # which is there when the events are gone
+            own = None if ends[0] is None else datetime.fromisoformat(ends[0])
         believed = replace(fact, validity="active", invalidated_at=None, valid_to=own)
         is_taken = periods.find_holder(work, believed) is not None
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:

@@ -14,7 +14,7 @@ from engrain.storage.filters import holds_value
 from engrain.storage.write import updates
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from engrain.storage.unit_of_work import UnitOfWork
 
@@ -155,14 +155,20 @@ def load_own_end(work: UnitOfWork, fact: Fact, *, by: Fact | None = None) -> dat
     return None if fact.id in linked else fact.valid_to
 
 
-def restore_periods(work: UnitOfWork, changes: Iterable[Sequence[Any]], facts: Mapping[str, tuple[int, Fact]]) -> None:
-    """Restore the periods that a merge ended, unless one has changed since or its follower is no longer active."""
+def restore_periods(work: UnitOfWork, changes: Sequence[Sequence[Any]]) -> None:
+    """Restore the periods that a merge ended, unless one has changed since or its follower is retracted."""
+    ids = {id_ for change in changes for id_ in change[:2]}
+    found = selection.load_by_ids(work, "fact", work.tenant_id, ids, lock=work.dialect.lock) if ids else []
+    believed = [(doc, fact) for doc, fact in found if isinstance(fact, Fact)]
+    facts = {fact.id: (doc, fact) for doc, fact in believed if fact.validity in ("active", "superseded")}
     for id_, follower_id, was_linked, before, after in changes:
         if was_linked:
             work.run("drop_supersedes", tenant_id=work.tenant_id, source_id=follower_id, target_id=id_)
         if id_ not in facts or follower_id not in facts:
             continue
         (doc, fact), (_, follower) = facts[id_], facts[follower_id]
-        if fact.validity == follower.validity == "active" and format_time(fact.valid_to) == after:
+        if format_time(fact.valid_to) == after:
             own = replace(fact, valid_to=None if before is None else datetime.fromisoformat(before))
-            updates.change_end(work, doc, fact, fit_again(work, own)[0].valid_to, by=follower)
+            end = fit_again(work, own)[0].valid_to
+            if end is not None or fact.validity == "active":
+                updates.change_end(work, doc, fact, end, by=follower)
