@@ -384,3 +384,22 @@ def test_an_undo_leaves_over_what_was_over_when_the_run_superseded_it(location, 
             (one.validity, one.valid_to) for one in before
         ]
         assert before[0].valid_to == datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def test_an_undo_lets_what_comes_back_end_before_facts_that_were_told_since(location, times):
+    """That of the run is kept, as one that was told since has superseded it, though both are over by now."""
+    about = {"subject": "Ana", "predicate": "lives in", "scope": "aide"}
+    oslo = fact("Ana", "lives in", "Oslo", "I live in Oslo")
+    with opened(location, LLM([reply(oslo)]), clock=lambda: times[-1]) as memory:
+        aide = memory.agent("aide")
+        lisbon = aide.remember("Lisbon", **about)
+        times.append(NOW + timedelta(days=1))
+        aide.observe("I live in Oslo", speaker="Ana")
+        [run] = memory.consolidate().run_ids
+        times.append(NOW + timedelta(days=2))
+        aide.remember("Porto", **about, valid_to=NOW + timedelta(days=4))
+        times.append(NOW + timedelta(days=5))
+        memory.undo(run, agent="aide")
+        assert aide.get(lisbon.id).valid_to == NOW + timedelta(days=1)
+        days = [contents(aide.facts("Ana", valid_at=NOW + timedelta(hours=24 * day + 1))) for day in range(5)]
+        assert days == [["Lisbon"], ["Oslo"], ["Porto"], ["Porto"], []]

@@ -1,9 +1,9 @@
 """Merges of entities and their reversal, decided from values before anything is written.
 
 Every fact of the source moves to the target; one without an entity is about the one that its subject names. Where both
-have an active fact in one slot, the one of lower confidence is superseded, the source's where they are equal. One that is
-true until another begins later ends there, as does one that was over by then (`Dated.limits`). Names unite; of metadata
-the target's own prevails.
+have an active fact in one slot, the one of lower confidence is superseded, the source's where they are equal. One that
+is true until another begins later ends there, as does one that was over by then (`Dated.limits`). Names unite; of
+metadata the target's own prevails.
 """
 
 from __future__ import annotations

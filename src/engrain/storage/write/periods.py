@@ -87,8 +87,14 @@ def find_reopened(
 
 
 def fit_again(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]]]:
-    """Fit a fact that is active again into its slot: return it with its end, and those that end where it begins."""
-    return fit_period(fact, find_slot_history(work, fact), work.act.at)
+    """Fit a fact that is active again into its slot: return it with its end, and those that end where it begins.
+
+    One that was stored since would have superseded it, and be it over by now.
+    """
+    at, history = work.act.at, find_slot_history(work, fact)
+    over = [other for _, other in history if not other.has_place(at)]
+    end = replace(fact, validity="superseded").end_among(over, at)
+    return fit_period(replace(fact, valid_to=end), history, at)
 
 
 def find_slot_history(work: UnitOfWork, fact: Fact) -> list[tuple[int, Fact]]:
