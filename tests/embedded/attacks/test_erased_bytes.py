@@ -1,12 +1,16 @@
 """Erased means gone: what somebody who takes the file finds of erased memories, byte by byte."""
 
+import os
 import random
+import signal
 from pathlib import Path
 
 import apsw
 import pytest
 
 from engrain import Memory
+from engrain.errors import NotFound
+from tests.support.write_kills import kill
 
 SECRETS = 297
 
@@ -89,10 +93,64 @@ def test_a_log_that_another_process_reads_is_cleared_by_the_next_write_that_find
     reader.execute("BEGIN; SELECT count(*) FROM episodes").fetchall()
     assert agent.erase([erased.id]).ids == [erased.id]
     assert found(path, ["zqsecret4711"]) != []
+    with pytest.raises(NotFound):  # which is rolled back, and leaves the log to the next one
+        agent.link(erased.id, erased.id[::-1], "supports")
     reader.execute("COMMIT")
     agent.observe("the tram is late", role="user")
     assert found(path, ["zqsecret4711"]) == []
     reader.close()
+
+
+def when_committed(memory, act):
+    """Do something once the next transaction of a memory is committed, and before anything else is done."""
+    writer = memory.parts.store.backend._connections._writer
+
+    def hook(*_):
+        writer.set_wal_hook(None)
+        act()
+        return 0
+
+    writer.set_wal_hook(hook)
+
+
+def store_in_one_segment(agent):
+    """A secret, and an index that no merge but a whole one would take its words from; its id."""
+    ids = store_secrets(agent, ["zqsecret4711", *(f"another{number}" for number in range(12))])
+    agent.erase(ids[-1:])
+    agent.observe("the tram is late", role="user")
+    agent.recall("tram", count_references=False)  # which would be written before the erasure
+    return ids[0]
+
+
+def test_an_erasure_is_done_where_another_process_writes_before_its_words_are_merged(memory, path):
+    agent = memory.agent("aide")
+    secret = store_in_one_segment(agent)
+    other = apsw.Connection(str(path))
+    when_committed(memory, lambda: other.execute("BEGIN IMMEDIATE"))
+    assert agent.erase([secret]).ids == [secret]
+    assert agent.get(secret) is None
+    assert found(path, ["zqsecret4711"]) != []
+    other.execute("ROLLBACK")
+    agent.observe("the tram is late again", role="user")
+    assert found(path, ["zqsecret4711"]) == []
+    other.close()
+
+
+def test_words_that_an_erasure_left_as_it_was_killed_are_gone_with_the_next_compaction(path):
+    with Memory.open(path, embedder="none") as memory:
+        secret = store_in_one_segment(memory.agent("aide"))
+
+    def erase(_):
+        memory = Memory.open(path, embedder="none")
+        when_committed(memory, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        memory.agent("aide").erase([secret])
+
+    assert kill(erase, None).is_killed
+    with Memory.open(path, embedder="none") as memory:
+        assert memory.agent("aide").get(secret) is None
+        assert found(path, ["zqsecret4711"]) != []
+        memory.jobs.run("compaction")
+    assert found(path, ["zqsecret4711"]) == []
 
 
 def test_what_waits_in_this_process_is_erased_too(memory, path):

@@ -18,6 +18,7 @@ def compact(connections: Connections) -> Compaction:
     """Merge the words' index, copy the file where a quarter of it is empty, look at the tables anew."""
     with connections.reading() as db:
         before = health.count_rows(db, "size")
+    connections.merge_removed_words()
     connections.merge_words()
     with connections.compacting() as db:
         pages, empty = db.pragma("page_count"), db.pragma("freelist_count")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -14,7 +15,7 @@ from weakref import WeakSet
 
 import apsw
 
-from engrain.errors import DatabaseReadOnly, MemoryClosed, NotAnEngrainFile
+from engrain.errors import DatabaseReadOnly, MemoryClosed, NotAnEngrainFile, StorageError
 from engrain.storage.file_modes import describe_exposure
 from engrain.storage.sqlite.driver_errors import ErrorTranslation, raise_translated
 
@@ -29,6 +30,7 @@ MEMORY_LOCATION = ":memory:"
 _PAGES_BEFORE_CHECKPOINT = 4_000
 _PAGES_MERGED_AT_ONCE = 500
 _MAPPED_BYTES = 2**28
+_MOST_MARKS = 2**31 - 1  # which SQLite has room for
 _LOG = logging.getLogger(__name__)
 _OWNER_ONLY = 0o600
 _OWNER_ONLY_FOLDER = 0o700
@@ -105,20 +107,49 @@ class Connections:
     def clear_log(self) -> None:
         """Clear the log of what the transaction removes, once it is committed; the file itself is overwritten by then.
 
-        Words leave the keyword index by merging it anew, a piece at a time, so that others can write between.
+        Words leave the keyword index by merging it anew, a piece at a time, so that others can write between. A mark in
+        the file's header says until then that it has some that were removed.
         """
+        self._writer.pragma("user_version", secrets.randbelow(_MOST_MARKS) + 1)
         self.transaction.finish = self._finish_removal
 
     def _finish_removal(self) -> None:
-        self.merge_words(-_PAGES_MERGED_AT_ONCE)  # into one segment: until then it keeps the words of what was deleted
-        if self._truncate_log(wait_s=self._busy_timeout_s):
-            return
-        # Another process still reads what is in the log; the next write that finds it free ends it.
-        self.transaction.finish = self._retry_truncation
+        """Clear index and log, after the commit; what fails now did not fail the write, and is tried by the next one.
 
-    def _retry_truncation(self) -> None:
-        if not self._truncate_log(wait_s=0):
-            self.transaction.finish = self._retry_truncation
+        No room may be left for it, or another process may be writing.
+        """
+        try:
+            self.merge_removed_words()
+        except StorageError as error:
+            _LOG.warning("removed words stay in the index until the next write", extra={"error": type(error).__name__})
+            self.transaction.finish = self._finish_removal
+        else:
+            self._finish_truncation(wait_s=self._busy_timeout_s)
+
+    def _finish_truncation(self, *, wait_s: float = 0.0) -> None:
+        """Empty the log; where another process reads what is in it, the next write that finds it free does."""
+        try:
+            with ErrorTranslation(self.location, self._writer):
+                is_empty = self._truncate_log(wait_s=wait_s)
+        except StorageError as error:
+            _LOG.warning("the log is emptied by the next write", extra={"error": type(error).__name__})
+            is_empty = False
+        if not is_empty:
+            self.transaction.finish = self._finish_truncation
+
+    def merge_removed_words(self) -> None:
+        """Merge the keyword index into one segment if it may have words of what was removed; until then it keeps them.
+
+        Another process that removed something may have been killed before it did.
+        """
+        with self.lock, ErrorTranslation(self.location, self._writer):
+            mark = self._writer.pragma("user_version")
+        if not mark:
+            return
+        self.merge_words(-_PAGES_MERGED_AT_ONCE)
+        with self.writing() as db:
+            if db.pragma("user_version") == mark:  # else somebody has removed more since
+                db.pragma("user_version", 0)
 
     def _truncate_log(self, *, wait_s: float) -> bool:
         """Fold the log into the file and empty it; False where a reader held it for all of that time."""
@@ -337,8 +368,10 @@ class WriteTransaction:
                 if finish is not None:
                     finish()
             else:
+                self.finish = finish  # of a write before this one
                 self._roll_back(error)
         except BaseException as failure:
+            self.finish = finish
             self._roll_back(failure)
             raise
 
