@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,12 +13,14 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from engrain import errors
+from engrain.config import load
 from engrain.domain.maintenance.backups import Extent
 from engrain.domain.maintenance.retention import Retention
 from engrain.domain.records import Episode
 from engrain.domain.runs.jobs import Job
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim
+from engrain.service import Memory
 from engrain.storage import migrations, open_store
 from engrain.storage.postgres import schema
 from engrain.storage.write import arrivals
@@ -350,6 +352,27 @@ def test_what_mentions_somebody_is_held_while_he_is_merged(store):
         with meanwhile(store, "INSERT INTO memory_entities", lambda: free.append(is_free(url, said.id, "UPDATE"))):
             moved()
     assert free == [False, False]
+
+
+def test_a_turn_that_is_erased_while_another_is_restored_beside_it_leaves_no_place_in_the_searches(store, tmp_path):
+    with (
+        Memory(store, settings=load({"embedding": {"model": "none"}})) as memory,
+        closing(PostgresStore(f"{url_of(store)}?options=-c%20lock_timeout%3D100ms")) as beside,
+    ):
+        agent = memory.agent(CALLER.agent, session="monday")
+        ids = [agent.observe(content).id for content in ("One.", "Two.", "Three.")]
+        memory.backup(tmp_path / "backup")
+        agent.forget(ids[1])
+        assert memory.cleanup().expired_deleted == 1
+
+        def erase():
+            with suppress(errors.DatabaseBusy):
+                beside.erase(act(), [ids[0]])
+
+        with meanwhile(store, "INSERT INTO memory_index", erase):
+            assert memory.restore(tmp_path / "backup").memories == 1
+        beside.erase(act(), [ids[0]])
+        assert memory.health(thorough=True).problems == ()
 
 
 def test_a_fact_that_is_erased_while_another_casts_doubt_on_it_is_doubted_by_nobody(store):

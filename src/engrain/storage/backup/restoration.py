@@ -168,6 +168,7 @@ class SqlRestoration:
             self.tx.run("use_docs", first=min(row["doc"] for row in new))
         added = self._insert(name, new)
         if name == "episodes":
+            self._lock_sessions(new)
             spoke = sorted({(row["tenant_id"], row["scope"], row["speaker"]) for row in new if row["speaker"]})
             names = ("tenant_id", "scope", "speaker")
             self.tx.run_each("add_speaker", [dict(zip(names, key, strict=True)) for key in spoke])
@@ -175,6 +176,14 @@ class SqlRestoration:
             memories = selection.load_docs(self.tx, [row["doc"] for row in own], [tenant_id])
             self._index(tenant_id).add_later(self.tx, dict(sorted(memories.items())))
         return added
+
+    def _lock_sessions(self, rows: Sequence[Row]) -> None:
+        """Lock the sessions of episodes: a turn beside them that is erased meanwhile would be indexed anew."""
+        if self.tx.dialect.name == "sqlite":  # there is one writer at a time
+            return
+        for tenant_id, own in by_tenant(rows).items():
+            scopes = sorted({row["scope"] for row in own})
+            self.tx.run("lock_sessions_of", tenant_id=tenant_id, scopes=scopes, ids=[row["id"] for row in own])
 
     def _add_entities(self, rows: Sequence[Row]) -> int:
         """Add entities, and the names by which they are found."""
