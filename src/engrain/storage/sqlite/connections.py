@@ -31,8 +31,8 @@ _PAGES_BEFORE_CHECKPOINT = 4_000
 _PAGES_MERGED_AT_ONCE = 500
 _MAPPED_BYTES = 2**28
 _MOST_MARKS = 2**31 - 1  # which SQLite has room for
-# A conversation that is observed, asked about and remembered has 100 to 200 statements: of the driver's 100, a fifth was
-# prepared anew for each turn.
+# A conversation that is observed, asked about and remembered has 100 to 200 statements: with the driver's 100, a fifth
+# was prepared anew for each turn.
 _MOST_PREPARED = 300
 _LOG = logging.getLogger(__name__)
 _OWNER_ONLY = 0o600
