@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.ports import TokenCounter
+    from engrain.domain.records import Hit
 
 _BY_TIME: frozenset[SectionName] = frozenset({"recent", "said"})
 
@@ -33,9 +34,9 @@ def build(
     """A block of as many of the memories as fit.
 
     Each section has its share for certain, its best first; what shares leave goes to the best of all, and a memory that
-    does not fit is passed over for smaller ones after it. Where nothing of a section would stand, the part of its best
-    memory stands that says most of what the `query` asks for. An episode and what was learned from it do not both
-    stand. The budget is never exceeded, by whatever counter.
+    does not fit is passed over for smaller ones after it. Of the best hit, and of the best memory of a section of which
+    nothing would stand, the part stands that says most of what the `query` asks for. An episode and what was learned
+    from it do not both stand. The budget is never exceeded, by whatever counter.
 
     Raises:
         InvalidInput: the counter fails, or returns anything but a whole number from 0.
@@ -46,25 +47,25 @@ def build(
     )
     most = recipe.quotas.get("said", 0.0) * budget_tokens
     candidates = drop_sources(listed, lambda entry: budget.weigh(entry.text) <= most)
+
+    def build_part(entry: Entry, content: str) -> Entry:
+        position, repeats = entry.position, entry.repeats
+        return build_entry(
+            entry.memory, entry.section, recipe, options, position=position, content=content, repeats=repeats
+        )
+
     chosen = pack(candidates, recipe, budget, keep_shares=True)
+    best = _find_left_out(sources.hits[:1], candidates, chosen)
+    if best is not None and chosen:
+        share = recipe.quotas.get(best.section, 0.0) * budget_tokens
+        content = clip(best.memory.content, query, lambda text: budget.weigh(build_part(best, text).text) <= share)
+        standing = [] if content is None else [build_part(best, content)]
+        chosen = pack(candidates, recipe, budget, standing=standing, keep_shares=True)
     empty = {entry.section for entry in candidates} - {entry.section for entry in chosen}
     if empty:
-
-        def part(entry: Entry, content: str) -> Entry:
-            position = entry.position
-            return build_entry(
-                entry.memory,
-                entry.section,
-                recipe,
-                options,
-                position=position,
-                content=content,
-                repeats=entry.repeats,
-            )
-
         for section in recipe.sections:
             if section.name in empty:
-                chosen = _add_best(section, chosen, candidates, budget=budget, build_part=part, query=query)
+                chosen = _add_best(section, chosen, candidates, budget=budget, build_part=build_part, query=query)
         chosen = pack(candidates, recipe, budget, standing=chosen)
     return _block(chosen, candidates, recipe, budget)
 
@@ -128,6 +129,14 @@ def _format_lines(entries: Sequence[Entry]) -> list[str]:
             day = entry.day
         lines.append(entry.text)
     return lines
+
+
+def _find_left_out(hits: Sequence[Hit], candidates: Sequence[Entry], chosen: Sequence[Entry]) -> Entry | None:
+    """Find the first candidate of some hits of which none stands."""
+    ids = {hit.memory.id for hit in hits}
+    if any(entry.memory.id in ids for entry in chosen):
+        return None
+    return next((entry for entry in candidates if entry.memory.id in ids), None)
 
 
 def _add_best(
