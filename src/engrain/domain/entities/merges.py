@@ -93,7 +93,7 @@ def find_conflicts(facts: Iterable[Fact], sides: Mapping[str, str], source_id: s
 
 def dated_slot(fact: Fact, at: datetime) -> tuple[object, ...] | None:
     """The slot that a fact about an entity fills, and from when, if that is later; None where it is over."""
-    return (fact.scope, *fact.key[1:], fact.later_begin(at)) if fact.has_place(at) else None
+    return (fact.scope, *fact.key[1:], fact.later_begin(at)) if fact.is_open(at) else None
 
 
 def find_overlaps(facts: Iterable[Fact], sides: Mapping[str, str], at: datetime) -> list[Overlap]:
@@ -111,8 +111,7 @@ def _fit(facts: Iterable[Fact], at: datetime) -> Iterator[Overlap]:
     """Fit the facts of a slot beside each other, those first that limit others."""
     fitted: list[Fact] = []
     later = [
-        (fact.has_place(at), fact.happened_at if fact.has_place(at) else fact.created_at, fact.id, fact)
-        for fact in facts
+        (fact.is_open(at), fact.happened_at if fact.is_open(at) else fact.created_at, fact.id, fact) for fact in facts
     ]
     for *_, fact in sorted(later, reverse=True):
         end = fact.end_among(fitted, at)

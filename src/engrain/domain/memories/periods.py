@@ -65,21 +65,21 @@ class Dated(Lasting):
         """True if its period was over when it was stored: it changes no other."""
         return self.valid_to is not None and self.valid_to <= self.created_at
 
-    def has_place(self, now: datetime) -> bool:
+    def is_open(self, now: datetime) -> bool:
         """True if it is active, and its period is not over."""
         return self.is_active(now) and not self.has_ended(now)
 
     def limits(self, other: Dated, now: datetime) -> bool:
         """True if another one of the same slot may not be true while this one is.
 
-        Of two that have a place the one that begins later, of one that has a place and one that is over the former, of
+        Of two that are open the one that begins later, of one that is open and one that is over the former, of
         two that are over the one that was stored later. What was over when it was stored limits none, and is limited by
         those alone that were stored later.
         """
         is_empty = self.valid_to is not None and self.valid_to <= self.happened_at
         if is_empty or self.was_over or (other.was_over and self.created_at <= other.created_at):
             return False
-        match self.has_place(now), other.has_place(now):
+        match self.is_open(now), other.is_open(now):
             case True, True:
                 return self.happened_at > other.happened_at
             case True, False:

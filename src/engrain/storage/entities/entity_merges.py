@@ -170,7 +170,7 @@ def _end_overlaps(
     there = [fact for _, fact in selection.load_by_ids(work, "fact", work.tenant_id, facts) if isinstance(fact, Fact)]
     for overlap in merges.find_overlaps(there, sides, work.act.at):
         fact, doc = overlap.fact, facts[overlap.fact.id][0]
-        if fact.has_place(work.act.at):
+        if fact.is_open(work.act.at):
             yield fact.scope, updates.end_period(work, doc, fact, overlap.follower)
         else:
             updates.change_end(work, doc, fact, overlap.end, by=overlap.follower)

@@ -56,7 +56,7 @@ def fit_period(fact: Fact, others: list[tuple[int, Fact]], at: datetime) -> tupl
     before = [
         (doc, old)
         for doc, old in others
-        if is_planned and old.has_place(at) and old.is_true_until(begins) and old.valid_to != begins
+        if is_planned and old.is_open(at) and old.is_true_until(begins) and old.valid_to != begins
     ]
     return replace(fact, valid_to=fact.end_among([other for _, other in others], at)), before
 
@@ -92,7 +92,7 @@ def fit_again(work: UnitOfWork, fact: Fact) -> tuple[Fact, list[tuple[int, Fact]
     One that was stored since would have superseded it, and be it over by now.
     """
     at, history = work.act.at, find_slot_history(work, fact)
-    over = [other for _, other in history if not other.has_place(at)]
+    over = [other for _, other in history if not other.is_open(at)]
     end = replace(fact, validity="superseded").end_among(over, at)
     return fit_period(replace(fact, valid_to=end), history, at)
 
@@ -108,9 +108,9 @@ def find_slot_history(work: UnitOfWork, fact: Fact) -> list[tuple[int, Fact]]:
 def find_holder(work: UnitOfWork, fact: Fact) -> Fact | None:
     """Find the fact that has the place of one that would be active again: that is true now, or begins with it."""
     at = work.act.at
-    if not fact.has_place(at):
+    if not fact.is_open(at):
         return None
-    others = [other for _, other in find_slot_facts(work, fact) if other.id != fact.id and other.has_place(at)]
+    others = [other for _, other in find_slot_facts(work, fact) if other.id != fact.id and other.is_open(at)]
     return next((other for other in others if other.later_begin(at) == fact.later_begin(at)), None)
 
 
