@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from engrain.interfaces import cli
 from engrain.interfaces.cli import output
 
@@ -52,6 +54,13 @@ def test_what_cannot_be_written_at_the_end_is_no_success():
         done = ran("return 0", stdout=full)
     assert done.returncode != 0
     assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "content", "code"), [("stdin", "-", 2), ("stdout", "One.", 0), ("stderr", "One.", 0)])
+def test_a_stream_that_is_closed_at_the_start_leads_nowhere(monkeypatch, tmp_path, name, content, code):
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "none")
+    monkeypatch.setattr(sys, name, None)
+    assert cli.main(["observe", content, "--db", str(tmp_path / "memory.db")]) == code
 
 
 def test_on_windows_a_pipe_gets_utf_8_whatever_its_code_page_is(monkeypatch):
