@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
+from urllib.parse import quote
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -53,10 +54,10 @@ class _Opened:
     state: dict[str, Any]
 
     @classmethod
-    def new(cls, options: dict[str, Any]) -> Self:
+    def new(cls, options: dict[str, Any], settings: str) -> Self:
         assert _free or not _prepared, "ENGRAIN_TEST_DATABASES are all in use"
         url = _free.pop() if _free else server().new_database(has_schema=True)
-        store = PostgresStore(url, **options)
+        store = PostgresStore(f"{url}?options={quote(settings)}" if settings else url, **options)
         atexit.register(store.close)
         return cls(store, url, _copied(vars(store.store.backend)))
 
@@ -97,17 +98,17 @@ def _copied_value(value: Any) -> Any:
     return value
 
 
-_idle: dict[tuple[tuple[str, Any], ...], list[_Opened]] = {}
+_idle: dict[tuple[Any, ...], list[_Opened]] = {}  # by settings and options
 
 
 @contextmanager
-def fresh_store(**options: Any) -> Iterator[PostgresStore]:
-    """A store of an empty database, which nobody else has meanwhile.
+def fresh_store(*, settings: str = "", **options: Any) -> Iterator[PostgresStore]:
+    """A store of an empty database, which nobody else has meanwhile; `settings` are of its sessions: "-c name=value".
 
     Its connections may have served another store before: to connect and learn the tables takes 20 ms of CPU.
     """
-    idle = _idle.setdefault(tuple(sorted(options.items())), [])
-    opened = idle.pop() if idle else _Opened.new(options)
+    idle = _idle.setdefault((settings, *sorted(options.items())), [])
+    opened = idle.pop() if idle else _Opened.new(options, settings)
     try:
         yield opened.store
     finally:
