@@ -164,3 +164,19 @@ def test_many_go_in_batches_and_a_cleanup_that_was_stopped_is_finished_by_anothe
 def test_a_wrong_retention_is_refused_by_name(cleanup, message):
     with pytest.raises(InvalidInput, match=message):
         Memory.open(":memory:", embedder="none", settings={"cleanup": cleanup})
+
+
+def test_what_was_forgotten_and_cleaned_up_does_not_come_back_with_an_older_backup(location, clock, tmp_path):
+    with opened(location, clock) as memory:
+        ana = memory.agent("ana")
+        forgotten, old = ana.observe("The safe opens with heliotrope."), ana.observe("The safe is blue.", ttl_days=1)
+        memory.backup(tmp_path / "older")
+        ana.forget(forgotten.id)
+        clock.pass_time(days=365)
+        assert memory.cleanup().expired_deleted == 2
+        report = memory.restore(tmp_path / "older")
+        assert (report.memories, report.erased) == (1, 1)
+        assert ana.get(forgotten.id) is None
+        assert ana.get(old.id) is not None
+        assert memory.restore(tmp_path / "older", with_erased=True).memories == 1
+        assert memory.health(thorough=True).problems == ()

@@ -146,10 +146,12 @@ def test_a_session_and_a_speaker_of_whom_nothing_is_left_are_forgotten(store):
     assert again.turn == 1
 
 
-def test_a_cleanup_leaves_no_tombstone(store):
-    [gone] = put(store, [episode("Said.", **OLD)])
-    clean(store)
+def test_a_cleanup_leaves_a_tombstone_of_what_was_forgotten_alone(store):
+    [gone, forgotten] = put(store, [episode("Said.", **OLD), episode("Forgotten.")])
+    store.forget(act(NOON - timedelta(days=999)), forgotten.id)
+    assert clean(store).expired == 2
     assert store.put(act(NIGHT), [replace(gone, expires_at=None)]) == [replace(gone, expires_at=None)]
+    assert [row["id"] for row in every_row(store)["tombstones"]] == [forgotten.id]
 
 
 @pytest.mark.req("N12", "B29.2")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
+from engrain.domain.filters import is_hidden
 from engrain.domain.maintenance import retention
 from engrain.domain.records import Episode
 from engrain.storage import selection
@@ -66,7 +67,7 @@ def plan_cleanup(tx: Transaction, act: Act, policy: Retention, limit: int) -> Pl
 @for_every_user
 @repeatable
 def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch:
-    """Remove those of a plan that may still go, under lock; an event for each, and no tombstone."""
+    """Remove those of a plan that may still go, under lock; an event for each, a tombstone for forgotten ones alone."""
     work.backend.lock_removal(work, list(planned.removals), everywhere=True)
     act = work.act
     lock = work.dialect.lock_whole
@@ -89,6 +90,8 @@ def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch
     # Totals follow at the end of the transaction.
     remaining = _count_episodes(work, act, policy)[0] - len(going) if planned.is_last else None
     removal.remove(work, going)
+    forgotten = [memory for _, memory in going if is_hidden(memory)]
+    removal.leave_tombstones(work, forgotten, {memory.id: events.digest_memory(memory) for memory in forgotten})
     work.add_each(work.statements.records.events, "memory_events", cleaned)
     return retention.CleanupBatch(expired=gone["expired"], capacity=gone["capacity"], remaining=remaining)
 

@@ -217,6 +217,12 @@ def erase_locked(
             for _, memory in going
         ]
     )
-    tombstones = [(memory.id, memory.kind, memory.scope, digests[memory.id]) for _, memory in going]
-    work.run("add_tombstones", **tenant, rows=as_json(tombstones), erased_at=work.at)
+    leave_tombstones(work, [memory for _, memory in going], digests)
     return digests
+
+
+def leave_tombstones(work: UnitOfWork, memories: Sequence[MemoryRecord], digests: Mapping[str, str]) -> None:
+    """Leave a tombstone of each memory that was removed: no backup or export brings it back."""
+    if memories:
+        rows = [(memory.id, memory.kind, memory.scope, digests[memory.id]) for memory in memories]
+        work.run("add_tombstones", tenant_id=work.tenant_id, rows=as_json(rows), erased_at=work.at)
