@@ -37,11 +37,12 @@ class BlockSources:
     """Memories that a block is made of: hits of the query, recent episodes (newest first), the latest reflection.
 
     `profile` holds the user's standing facts, for a query that hardly anything answers; `rules` those that stand
-    whatever is asked; `share` is what may be filled of the budget.
+    whatever is asked; `share` is what may be filled of the budget; `is_short_of_evidence`: less was found than the
+    recipe's floor.
     """
 
     share: float = 1.0
-
+    is_short_of_evidence: bool = False
     profile: Sequence[Fact] = ()
     rules: Sequence[Rule] = ()
     hits: Sequence[Hit] = ()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.dialogue.prompts import extract_question
+from engrain.domain.text.dialogue.prompts import extract_question, is_follow_up
 
 QUESTION = "Which port did we choose for the staging proxy?"
 LOG = "\n".join(
@@ -102,3 +102,26 @@ def test_a_prompt_is_never_longer_than_it_was_nor_than_what_an_embedder_reads(pa
     question = extract_question(prompt)
     assert len(question) <= min(len(prompt), 1_000)
     assert bool(question.strip()) == bool(prompt.strip())
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["And how old is she?", "What is he allergic to?", "what about Ben?", "Et quel âge a-t-elle?", "How much is it?"],
+)
+def test_a_short_question_with_a_pronoun_goes_on_from_another(prompt):
+    assert is_follow_up(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "How old is Clara?",
+        "She is 34.",
+        "What time is it?",
+        "How is it going?",
+        "Where does my brother live?",
+        "Could you please tell me again what the address of the hotel was that we had booked for the trip in June?",
+    ],
+)
+def test_a_whole_question_and_a_statement_go_on_from_nothing(prompt):
+    assert not is_follow_up(prompt)

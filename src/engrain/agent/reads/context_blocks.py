@@ -29,6 +29,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import RecentTurns
 from engrain.domain.records import Answer, Caller, Episode, Fact, Hit, Rule
 from engrain.domain.requests import Request
+from engrain.domain.text.repetition import says_the_same
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
 from engrain.retrieval.repeats import is_statement
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 MOST_TOKENS = 10_000_000
 _MOST_TURNS = 200  # of a session are read
 _MOST_SESSION_TURNS = 100_000
+_MOST_BEFORE = 6  # turns in which a question that goes on from another finds what it is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +185,23 @@ def _find_first_at_hand(parts: Parts, caller: Caller, session_turns: int) -> int
 def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn: int) -> tuple[BlockSources, Answer]:
     """Read what could stand in a block; return it with the answer of the search.
 
+    A question without evidence that goes on from another is searched for with that one: its evidence is weak at best,
+    as it may be the other's.
+    """
+    sources, answer = _search(parts, caller, request, request.query, from_turn=from_turn)
+    before = _find_topic(parts, caller, request.query) if sources.is_short_of_evidence else ""
+    if before:
+        wider, whole = _search(parts, caller, request, f"{before}\n{request.query}", from_turn=from_turn)
+        if not wider.is_short_of_evidence:
+            return wider, replace(whole, evidence="weak")
+    return sources, answer
+
+
+def _search(
+    parts: Parts, caller: Caller, request: ContextRequest, query: str, *, from_turn: int
+) -> tuple[BlockSources, Answer]:
+    """Search for a query, and read what could stand in a block; return it with the answer.
+
     Of the caller's session the turns before the number `from_turn` count, none where that is at most 1.
     All is of one state, except for the reflection, which is cached. With too little evidence for a recipe that has a
     floor the user's standing facts and rules take the place of the hits and the reflection, in a small share of it; a
@@ -190,11 +209,8 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
     may answer it.
     """
     recipe, chosen, now = request.recipe, parts.settings.context, parts.clock()
-    has_reflection = recipe.has("reflection") and not request.times.asks_past and not request.tags
-    reflection = latest_reflection(parts, caller) if has_reflection else None
+    reflection = _find_reflection(parts, caller, request)
     most_recent = request.recent if recipe.has("recent") else 0
-    if reflection is not None and request.trust and reflection.trust not in request.trust:
-        reflection = None
     session, times = checks.names(caller.session, name="session"), request.times
     elsewhere = Filter(
         exclude_sessions=session,
@@ -219,19 +235,50 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest, *, from_turn:
             return BlockSources(rules=rules, hits=hits, recent=recent, reflection=reflection)
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
         profile = load_profile(snapshot, now) if has_profile else ()
-        stated = [hit for hit in hits if is_statement(hit.memory, request.query)]
+        stated = [hit for hit in hits if is_statement(hit.memory, query)]
         is_about_people = is_about_speaker(answer.query) or list_named(answer.query, list_speakers(snapshot))
         own = stated if is_about_people else ()
-        return BlockSources(share=chosen.profile_share, profile=profile, rules=rules, hits=own, recent=recent)
+        return BlockSources(
+            share=chosen.profile_share,
+            is_short_of_evidence=True,
+            profile=profile,
+            rules=rules,
+            hits=own,
+            recent=recent,
+        )
 
     question = SearchQuery(
-        text=request.query,
+        text=query,
         preset=find_preset(parts, recipe.preset),
         limit=recipe.candidates_for(request.budget_tokens),
         explains_hits=False,
     )
     answer, sources = search_and_read(parts, Request(caller=caller, filter=searched, now=now), question, read=read)
     return sources, answer
+
+
+def _find_reflection(parts: Parts, caller: Caller, request: ContextRequest) -> Fact | None:
+    """Find the newest reflection, if the request is for one and trusts it."""
+    if not request.recipe.has("reflection") or request.times.asks_past or request.tags:
+        return None
+    reflection = latest_reflection(parts, caller)
+    is_trusted = reflection is None or not request.trust or reflection.trust in request.trust
+    return reflection if is_trusted else None
+
+
+def _find_topic(parts: Parts, caller: Caller, query: str) -> str:
+    """Find what the user asked in this session before a question that goes on from it; empty where there is nothing."""
+    from engrain.domain.text.dialogue.prompts import is_follow_up
+
+    if caller.session is None or not is_follow_up(query):
+        return ""
+    said: list[str] = []
+    for turn in reversed(recent_turns(parts, caller, caller.session, _MOST_BEFORE).episodes):
+        if turn.role == "user" and not says_the_same(turn.content, query):
+            said.append(turn.content)
+            if not is_follow_up(turn.content):
+                break
+    return "\n".join(reversed(said))
 
 
 def _pack(sources: BlockSources, request: ContextRequest) -> ContextBlock:

@@ -1,4 +1,4 @@
-"""Prompts with more in them than a question: pasted logs, code, data and mails. Pure."""
+"""Prompts that are no question by themselves: beside pasted logs and code, or after another one. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import has_unspaced, terms
-from engrain.domain.text.dialogue.questions import question_share, split_sentences
+from engrain.domain.text.dialogue.questions import is_question, question_share, split_sentences
 from engrain.domain.text.patterns import lazy_pattern
+from engrain.domain.text.small_talk import is_small_talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +32,21 @@ _WORD = lazy_pattern(
 )
 _SENTENCE_ENDS = (".", "!", "?", "\u2026", "\u3002", "\uff1f", "\uff01", "\u061f", "\u0964")
 _FENCES, _NO_PROSE = ("```", "~~~"), (">", "|", "$", "#!", "//", "/*", "<", "{", "}", "@@", "+++", "---", "Traceback ")
+
+_LONGEST_FOLLOW_UP: Final = 100  # characters
+_FOLLOWS = lazy_pattern(
+    r"^\W*(?:and|or|but|what about|how about|und|oder|was ist mit|y|\u00bfy|et|e|mais|ma|mas)\b"
+    r"|\b(?:he|him|his|she|hers?|they|them|theirs?|that|those|ones?|(?<!time is )(?<!day is )it(?! going)|its"
+    r"|er|ihn|ihm|ihre?[mnr]?|\u00e9l|ella|ellos|ellas|elle|ils|elles|lui|lei|loro|ele|ela|eles|elas)\b",
+    re.IGNORECASE,
+)
+
+
+def is_follow_up(prompt: str) -> bool:
+    """True for a short question that goes on from another, or has a pronoun for what it is about: "How old is she?"."""
+    if len(prompt) > _LONGEST_FOLLOW_UP or _FOLLOWS.search(prompt) is None:
+        return False
+    return is_question(prompt) and not is_small_talk(prompt)
 
 
 def extract_question(prompt: str) -> str:
