@@ -127,7 +127,7 @@ def test_nothing_is_counted_where_no_reference_is_asked_for(memory):
 
 def test_what_stands_in_a_context_block_counts_and_what_was_left_out_does_not(memory):
     agent = memory.agent("aide")
-    short, long = agent.observe("tram", session="monday"), agent.observe("tram " * 200, session="friday")
+    short, long = agent.observe("tram", session="monday"), agent.observe("bus and tram " * 99, session="friday")
     block = agent.context("tram", budget_tokens=30)
     assert [each.id for each in block.memories] == [short.id]
     memory.parts.references.flush()

@@ -68,7 +68,7 @@ async def receive_file(request: Request, *, name: str) -> AsyncIterator[Path]:
     """Receive the body of a request as a file, for one block; it is never in memory as a whole.
 
     Raises:
-        InvalidInput: `name` is none that a file can have.
+        InvalidInput: `name` is none that a file can have, or the request has no body.
     """
     folder = Path(await run_in_threadpool(tempfile.mkdtemp, prefix="engrain-"))
     try:
@@ -76,6 +76,8 @@ async def receive_file(request: Request, *, name: str) -> AsyncIterator[Path]:
         with await run_in_threadpool(path.open, "xb") as stream:
             async for chunk in request.stream():
                 await run_in_threadpool(stream.write, chunk)
+        if not path.stat().st_size:
+            raise InvalidInput("the request has no body; send the file as its body")
         yield path
     finally:
         await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
