@@ -157,7 +157,10 @@ class Context(Section):
     )
     candidates: int = setting(150, "How many memories a block is chosen from", ge=1, le=1000)
     min_evidence: float = setting(
-        0.05, "Evidence score below which a block holds a profile and standing rules alone", ge=0, le=1
+        0.05,
+        "Evidence score below which a block holds a profile and standing rules alone; a fifth of it for a question",
+        ge=0,
+        le=1,
     )
     profile_share: float = setting(0.2, "Share of the budget that such a block may fill", ge=0, le=1)
     window_tokens: int = setting(128_000, "Size of a model's window", ge=1, le=100_000_000)

@@ -11,7 +11,8 @@ MONGOLIA = "Which town governs Mongolia?"
 
 @pytest.fixture
 def memory(location):
-    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(microseconds=1)) as memory:
+    settings = {"context": {"min_evidence": 0.25}}  # a fifth of it for a question
+    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(microseconds=1), settings=settings) as memory:
         yield memory
 
 
@@ -66,6 +67,15 @@ def test_a_block_without_evidence_holds_no_questions(aide):
     block = aide.context("When may I have zucchini?", budget_tokens=500)
     assert block.evidence == "none"
     assert "apricots" not in block.text
+
+
+@pytest.mark.parametrize(("floor", "heading"), [(5.1, "## About the user"), (4.9, "## What is known")])
+def test_a_question_has_a_fifth_of_the_floor(aide, location, floor, heading):
+    settings = {"context": {"min_evidence": floor * aide.recall(MONGOLIA).evidence_score}}
+    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(microseconds=1), settings=settings) as memory:
+        block = memory.agent("aide", session="now").context(MONGOLIA)
+        assert block.text.startswith(heading)
+        assert block.evidence == "none"
 
 
 def test_the_floor_is_a_setting(location):

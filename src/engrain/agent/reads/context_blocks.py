@@ -29,7 +29,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import RecentTurns
 from engrain.domain.records import Answer, Caller, Episode, Fact, Hit, Rule
 from engrain.domain.requests import Request
-from engrain.domain.text.repetition import says_the_same
+from engrain.domain.text.repetition import asks_something, says_the_same
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
 from engrain.retrieval.repeats import is_statement
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 MOST_TOKENS = 10_000_000
 _MOST_TURNS = 200  # of a session are read
 _MOST_SESSION_TURNS = 100_000
+# A question may have its answer in other words; thanks and other talk have none.
+_OF_A_QUESTION = 0.2
 _MOST_BEFORE = 6  # turns in which a question that goes on from another finds what it is about
 
 
@@ -230,14 +232,14 @@ def _search(
         hits = _without_session(snapshot, caller.session, live, from_turn=from_turn)
         has_rules = recipe.has("rules") and not request.times.asks_past
         rules = load_standing_rules(snapshot, searched, now) if has_rules else []
-        score = answer.evidence_score
-        if not recipe.has_floor or score is None or score >= chosen.min_evidence:
-            return BlockSources(rules=rules, hits=hits, recent=recent, reflection=reflection)
+        score, least = answer.evidence_score, chosen.min_evidence
+        is_short = recipe.has_floor and score is not None and score < least
+        if not is_short or (score or 0.0) >= (least * _OF_A_QUESTION if asks_something(answer.query) else least):
+            found = BlockSources(rules=rules, hits=hits, recent=recent, reflection=reflection)
+            return replace(found, is_short_of_evidence=is_short)
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
         profile = load_profile(snapshot, now) if has_profile else ()
-        stated = [hit for hit in hits if is_statement(hit.memory, query)]
-        is_about_people = is_about_speaker(answer.query) or list_named(answer.query, list_speakers(snapshot))
-        own = stated if is_about_people else ()
+        own = _list_about_people(snapshot, answer, hits, query=query)
         return BlockSources(
             share=chosen.profile_share,
             is_short_of_evidence=True,
@@ -255,6 +257,13 @@ def _search(
     )
     answer, sources = search_and_read(parts, Request(caller=caller, filter=searched, now=now), question, read=read)
     return sources, answer
+
+
+def _list_about_people(snapshot: Snapshot, answer: Answer, hits: Sequence[Hit], *, query: str) -> Sequence[Hit]:
+    """List the hits that state something, if the query is about the user or somebody who speaks in this memory."""
+    if is_about_speaker(answer.query) or list_named(answer.query, list_speakers(snapshot)):
+        return [hit for hit in hits if is_statement(hit.memory, query)]
+    return ()
 
 
 def _find_reflection(parts: Parts, caller: Caller, request: ContextRequest) -> Fact | None:
