@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.dialogue.prompts import extract_question, is_follow_up
+from engrain.domain.text.dialogue.prompts import asks_for_work, extract_question, is_follow_up
 
 QUESTION = "Which port did we choose for the staging proxy?"
 LOG = "\n".join(
@@ -125,3 +125,23 @@ def test_a_short_question_with_a_pronoun_goes_on_from_another(prompt):
 )
 def test_a_whole_question_and_a_statement_go_on_from_nothing(prompt):
     assert not is_follow_up(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Can you write me a haiku about rain?", "Tell me a joke.", "please could you draw it"]
+)
+def test_a_task_asks_nothing(prompt):
+    assert asks_for_work(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Where are the pills kept?",
+        "Can you remind me what the code is?",
+        "Could you tell me when it is?",
+        "Tell me when.",
+    ],
+)
+def test_a_question_sets_no_task(prompt):
+    assert not asks_for_work(prompt)

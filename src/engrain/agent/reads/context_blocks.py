@@ -29,6 +29,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import RecentTurns
 from engrain.domain.records import Answer, Caller, Episode, Fact, Hit, Rule
 from engrain.domain.requests import Request
+from engrain.domain.text.dialogue.prompts import asks_for_work, is_follow_up
 from engrain.domain.text.repetition import asks_something, says_the_same
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 MOST_TOKENS = 10_000_000
 _MOST_TURNS = 200  # of a session are read
 _MOST_SESSION_TURNS = 100_000
-# A question may have its answer in other words; thanks and other talk have none.
-_OF_A_QUESTION = 0.2
 _MOST_BEFORE = 6  # turns in which a question that goes on from another finds what it is about
 
 
@@ -234,7 +233,7 @@ def _search(
         rules = load_standing_rules(snapshot, searched, now) if has_rules else []
         score, least = answer.evidence_score, chosen.min_evidence
         is_short = recipe.has_floor and score is not None and score < least
-        if not is_short or (score or 0.0) >= (least * _OF_A_QUESTION if asks_something(answer.query) else least):
+        if not is_short or (score or 0.0) >= least * _share_of_floor(answer.query):
             found = BlockSources(rules=rules, hits=hits, recent=recent, reflection=reflection)
             return replace(found, is_short_of_evidence=is_short)
         has_profile = recipe.has("profile") and not request.times.asks_past and not request.tags
@@ -259,6 +258,11 @@ def _search(
     return sources, answer
 
 
+def _share_of_floor(query: str) -> float:
+    """Return the share of the floor that a query needs: an answer may be in other words, thanks and tasks have none."""
+    return 0.2 if asks_something(query) and not asks_for_work(query) else 1.0
+
+
 def _list_about_people(snapshot: Snapshot, answer: Answer, hits: Sequence[Hit], *, query: str) -> Sequence[Hit]:
     """List the hits that state something, if the query is about the user or somebody who speaks in this memory."""
     if is_about_speaker(answer.query) or list_named(answer.query, list_speakers(snapshot)):
@@ -277,8 +281,6 @@ def _find_reflection(parts: Parts, caller: Caller, request: ContextRequest) -> F
 
 def _find_topic(parts: Parts, caller: Caller, query: str) -> str:
     """Find what the user asked in this session before a question that goes on from it; empty where there is nothing."""
-    from engrain.domain.text.dialogue.prompts import is_follow_up
-
     if caller.session is None or not is_follow_up(query):
         return ""
     said: list[str] = []

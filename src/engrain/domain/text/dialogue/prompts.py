@@ -41,6 +41,17 @@ _FOLLOWS = lazy_pattern(
     re.IGNORECASE,
 )
 
+_WORK = lazy_pattern(
+    r"\W*(?:please\W+)?(?:(?:can|could|would|will) you (?:please )?"
+    r"(?!remind|tell|say|remember|recall|check|look|find|list)|tell me (?:a|an|another|some)\b)",
+    re.IGNORECASE,
+)
+
+
+def asks_for_work(prompt: str) -> bool:
+    """True for a question that has something made, and asks nothing: "Can you write me a haiku about rain?"."""
+    return _WORK.match(prompt) is not None
+
 
 def is_follow_up(prompt: str) -> bool:
     """True for a short question that goes on from another, or has a pronoun for what it is about: "How old is she?"."""
