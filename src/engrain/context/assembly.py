@@ -59,8 +59,8 @@ def build(
     if best is not None and chosen:
         share = recipe.quotas.get(best.section, 0.0) * budget_tokens
         content = clip(best.memory.content, query, lambda text: budget.weigh(build_part(best, text).text) <= share)
-        standing = [] if content is None else [build_part(best, content)]
-        chosen = pack(candidates, recipe, budget, standing=standing, keep_shares=True)
+        if content is not None:
+            chosen = pack(candidates, recipe, budget, standing=[build_part(best, content)], keep_shares=True)
     empty = {entry.section for entry in candidates} - {entry.section for entry in chosen}
     if empty:
         for section in recipe.sections:

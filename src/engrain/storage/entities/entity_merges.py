@@ -120,7 +120,6 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     at = datetime.fromisoformat(gave["merged_at"])
     conflicts = [conflict for part in parts for conflict in part["conflicts"]]
     restored = [fact for conflict in conflicts if (fact := _restore_loser(work, conflict, at)) is not None]
-    facts = registry.lock_facts_about(work, tenant_id, [source_id, target.id])
     periods.restore_periods(work, [change for part in parts for change in part.get("periods_ended", ())])
 
     scopes: defaultdict[str, dict[str, Any]] = defaultdict(_empty_report)
@@ -139,12 +138,9 @@ def _lock_facts_named(work: UnitOfWork, source: Entity, target: Entity) -> dict[
     Notes have subjects of their own.
     """
     keys = work.dialect.listed(sorted(merges.subject_keys(source) | merges.subject_keys(target)))
-    about, order = (
-        "tenant_id = :tenant_id AND entity_id IS NULL AND subject_key IN :keys",
-        f"ORDER BY id {work.dialect.lock}",
-    )
-    bound = {"tenant_id": work.tenant_id, "keys": keys}
-    found = selection.select_facts(work, about, bound, order=order, by="INDEXED BY facts_subject")
+    named = "tenant_id = :tenant_id AND entity_id IS NULL AND subject_key IN :keys"
+    bound, order = {"tenant_id": work.tenant_id, "keys": keys}, f"ORDER BY id {work.dialect.lock}"
+    found = selection.select_facts(work, named, bound, order=order, by="INDEXED BY facts_subject")
     own = [(doc, fact) for doc, fact in found if fact.subject != audience_of(fact.scope)]
     users = {fact.user_id or "" for _, fact in own if target.user_id in ("", fact.user_id)}
     shared = {user: _find_shared(work, user, source, target) for user in users}
