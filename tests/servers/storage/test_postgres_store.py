@@ -370,7 +370,7 @@ def test_a_turn_that_is_erased_while_another_is_restored_beside_it_leaves_no_pla
                 beside.erase(act(), [ids[0]])
 
         with meanwhile(store, "INSERT INTO memory_index", erase):
-            assert memory.restore(tmp_path / "backup").memories == 1
+            assert memory.restore(tmp_path / "backup", with_erased=True).memories == 1
         beside.erase(act(), [ids[0]])
         assert memory.health(thorough=True).problems == ()
 
