@@ -11,7 +11,8 @@ from engrain.domain.records import Degraded
 from engrain.domain.text.analysis import terms
 from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
 from engrain.retrieval.presets import ENGRAIN, PRESETS
-from engrain.retrieval.search import SearchQuery, search
+from engrain.retrieval.search import search
+from engrain.retrieval.search_query import SearchQuery
 from tests.support.sample_records import NOON, episode, fact, request
 from tests.support.store_samples import put
 from tests.support.stores import InMemoryStore

@@ -161,7 +161,7 @@ class Notes(View):
         Raises:
             InvalidInput: an unknown mode, or a number out of its range.
         """
-        from engrain.retrieval.search import SearchQuery
+        from engrain.retrieval.search_query import SearchQuery
 
         parts = self._parts()
         search_query = SearchQuery(

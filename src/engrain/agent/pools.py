@@ -131,7 +131,7 @@ class Pools(View):
             NotFound: this agent is in no such pool.
             InvalidInput: an unknown preset, or a limit out of its range.
         """
-        from engrain.retrieval.search import SearchQuery
+        from engrain.retrieval.search_query import SearchQuery
 
         named = checks.name(name, name="pool")
         parts = self._parts()

@@ -93,7 +93,7 @@ class Queries(View):
         """
         from engrain.agent.reads import lookups
         from engrain.agent.reads.search import search, search_counted
-        from engrain.retrieval.search import SearchQuery
+        from engrain.retrieval.search_query import SearchQuery
 
         parts = self._parts()
         least = None if min_confidence is None else checks.number(min_confidence, name="min_confidence", low=0, high=1)

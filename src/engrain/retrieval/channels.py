@@ -14,7 +14,6 @@ from engrain.domain.records import Degraded, Fact, MemoryRecord
 from engrain.domain.text.names import name_key
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.embeddings.checked_embedder import mismatch
-from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
 from engrain.storage.search import entity_mentions, recency
 from engrain.storage.search.candidates import NONE, RankedDocs, join_docs, list_candidates
 from engrain.storage.search.matching import filter_docs, load_matching
@@ -108,6 +107,8 @@ def tfidf(search: ChannelInput) -> RankedDocs:
 
     The corpus is the candidates: no other memory is read, and words that all of them have count nothing.
     """
+    from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
+
     refs = list(dict.fromkeys(doc for ranked in search.lists.values() for doc in ranked.docs.tolist()))
     memories = load_matching(search.snapshot, search.request, refs)
     tokens = {ref: tokenize(_text(memory)) for ref, memory in memories.items()}

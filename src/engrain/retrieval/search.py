@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from engrain.domain.filters import Filter
-from engrain.domain.memories.decay import DecayPolicy
-from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, EvidenceLevel, Explanation, Hit, Repeats
-from engrain.domain.text.analysis import lookup_terms, terms
-from engrain.domain.text.dialogue.irregular_forms import FORMS_BY_TERM
-from engrain.domain.text.dialogue.questions import strip_asking_words
+from engrain.domain.records import (
+    Answer,
+    Degraded,
+    DroppedCandidate,
+    Episode,
+    EvidenceLevel,
+    Hit,
+    Repeats,
+)
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.dialogue.chronology import may_ask_by_time
 from engrain.domain.text.small_talk import is_exclamation
-from engrain.retrieval import channels, evidence, fusion, newest, ranking, repeats, speakers, time_expressions
+from engrain.retrieval import channels, evidence, fusion, ranking, repeats, speakers, time_expressions
 from engrain.retrieval.candidates import Candidates, add_up
 from engrain.retrieval.embeddings.query_embedding import NO_VECTORS, QueryEmbedding
 from engrain.retrieval.presets import BY_CHANNEL, Preset
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.requests import Request
+    from engrain.retrieval.search_query import SearchQuery
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Forecasts, Snapshot
 
@@ -45,41 +52,6 @@ _LONGEST_QUESTION = 200  # characters; a longer one may be a prompt with more in
 NO_ROWS = np.zeros(0, np.bool_)
 
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchQuery:
-    """A search query, validated, with its options.
-
-    `prompt`: the whole of what `text` was taken from. `deep`: a reranker orders the best hits. `min_confidence` is
-    the preset's where None. `min_similarity` applies to the score before its age counts, `category` to facts: one that
-    leaves none is ignored. `neighbours`: the number of turns before and after an episode that come with it, one
-    statement for each hit. `explains`: the answer lists what did not become a hit. `explains_hits` false: only hits
-    that evidence is judged by say why. `decay`: how confidence decays.
-    """
-
-    text: str
-    preset: Preset
-    limit: int
-    prompt: str | None = None
-    deep: bool = False
-    min_confidence: float | None = None
-    min_similarity: float = 0.0
-    category: str | None = None
-    neighbours: int = 0
-    explains: bool = False
-    explains_hits: bool = True
-    decay: DecayPolicy = DecayPolicy()  # noqa: RUF009  # frozen
-
-    @property
-    def least_confidence(self) -> float:
-        """The effective confidence below which nothing is a hit."""
-        return self.preset.min_confidence if self.min_confidence is None else self.min_confidence
-
-    @cached_property
-    def terms(self) -> Sequence[str]:
-        """The distinct index terms of the text, in order."""
-        return tuple(dict.fromkeys(terms(self.text)))
 
 
 def search(
@@ -132,17 +104,8 @@ def _start(
     def find_vector(known: Sequence[str]) -> NDArray[np.float32] | None:
         return vectors.find(speakers.remove_speaker_names(query.text, known)) if query.text else None
 
-    words = _search_terms(query) if "keyword" in query.preset.weights else ()
+    words = query.lookup_terms if "keyword" in query.preset.weights else ()
     forecasts.start(snapshot, request, words, find_vector)
-
-
-def _search_terms(query: SearchQuery) -> tuple[str, ...]:
-    """The distinct terms to look up, those of the text before other forms of them ("lose", "lost")."""
-    found = dict.fromkeys(lookup_terms(strip_asking_words(query.text)))
-    for term in tuple(found):
-        if term in FORMS_BY_TERM:
-            found.update(dict.fromkeys(FORMS_BY_TERM[term]))
-    return tuple(found)[: channels.MAX_TERMS]
 
 
 def search_within(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> Answer:
@@ -183,6 +146,9 @@ def _answer(
     if request is None:
         return _nothing_to_search(query), 0
     known = matching.list_speakers(snapshot) if "speaker" in query.preset.weights else []
+    by_time = _answer_by_time(snapshot, request, query, known)
+    if by_time is not None:
+        return by_time, 0
     about = speakers.remove_speaker_names(query.text, known)
     found = _find_candidates(snapshot, request, query, vectors, about=about)
     if snapshot.backend.forecasts is not None:
@@ -197,7 +163,9 @@ def _answer(
     dropped: tuple[DroppedCandidate, ...] = ()
     if not any(map(len, lists.values())) and not query.terms and not (query.text and "vector" in lists):
         degraded.append(EMPTY_QUERY)
-        hits = _newest(snapshot, request, query)
+        from engrain.retrieval.chronology.newest import list_newest
+
+        hits = list_newest(snapshot, request, query)
         stated: Sequence[Hit] = [hit for hit in hits if repeats.is_statement(hit.memory, query.prompt or query.text)]
         count = len(hits)
     else:
@@ -311,7 +279,7 @@ def _query_channels(
         snapshot=snapshot,
         request=request,
         text=query.text,
-        terms=_search_terms(query),
+        terms=query.lookup_terms,
         depth=depth,
         vector=vector,
         lists=lists,
@@ -470,17 +438,21 @@ def _list_dropped(candidates: Candidates, reasons: Mapping[int, str]) -> tuple[D
     )
 
 
-def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[Hit, ...]:
-    """The newest memories within the query's limits; nothing is similar to a query without words."""
-    if query.min_similarity > 0:
-        return ()
-    limits: dict[str, Any] = {"least_confidence": query.least_confidence, "decay": query.decay}
-    preferred = request if query.category is None else request.with_category(query.category)
-    memories = newest.load_newest(snapshot, preferred, query.limit, **limits)
-    if not memories and query.category is not None:
-        memories = newest.load_newest(snapshot, request, query.limit, **limits)
-    why = Explanation(preset=query.preset.name, contributions=())
-    return tuple(Hit(score=0.0, memory=memory, why=why) for memory in memories)
+def _answer_by_time(snapshot: Snapshot, request: Request, query: SearchQuery, known: Sequence[str]) -> Answer | None:
+    """The answer to a question for what was said, is planned, or is known of the user; None for any other."""
+    if "moment" not in query.preset.weights or not may_ask_by_time(query.text):
+        return None
+    from engrain.retrieval.chronology.agenda import list_agenda
+    from engrain.retrieval.chronology.retellings import list_retelling
+
+    if query.limit <= 0 or query.min_similarity > 0 or query.category:
+        return None
+    hits = list_retelling(snapshot, request, query, known) or list_agenda(snapshot, request, query)
+    if not hits:
+        return None
+    best = _with_neighbours(snapshot, request, hits[: query.limit], query.neighbours)
+    answer = Answer(query=query.text, preset=query.preset.name, hits=best, candidates=len(hits))
+    return replace(answer, evidence="strong", evidence_score=1.0)
 
 
 def _with_neighbours(snapshot: Snapshot, request: Request, hits: tuple[Hit, ...], count: int) -> tuple[Hit, ...]:

@@ -88,6 +88,11 @@ class RelativeSpan:
 
 def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
     """The times that a query names, seen from `now`: the most exact reading of each."""
+    return split_spans(text, now)[0]
+
+
+def split_spans(text: str, now: datetime) -> tuple[tuple[Span, ...], str]:
+    """The times that a query names, and what is left of it without them, a bar for each."""
     left = " ".join(text.split())
     found: list[Span] = []
     for pattern, read in _READINGS:
@@ -96,7 +101,7 @@ def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
             if span is not None:
                 found.append(span)
                 left = f"{left[: match.start()]} | {left[match.end() :]}"  # a date is no month besides
-    return tuple(found)
+    return tuple(found), left
 
 
 def parse_span(text: str, now: datetime, *, after: datetime | None = None) -> Span | None:
@@ -117,6 +122,41 @@ def parse_span(text: str, now: datetime, *, after: datetime | None = None) -> Sp
             if span is not None:
                 return span
     return None
+
+
+def split_coming_span(text: str, now: datetime) -> tuple[Span | None, str]:
+    """The first time to come that a text names, seen from `now`, and what is left of the text without it."""
+    for match in _MAY_COME.finditer(text):
+        span = _parse_coming(match, now)
+        if span is not None and span.end > now:
+            return span, f"{text[: match.start()]} {text[match.end() :]}"
+    return None, text
+
+
+def list_coming_spans(text: str, said_at: datetime, *, until: datetime | None) -> list[Span]:
+    """The times to come that a statement names, seen from when it was said.
+
+    What comes every week counts up to `until`, and not at all without it. Who says "next Friday" on a Monday may mean
+    this one or that of the week after.
+    """
+    spans: list[Span] = []
+    for match in _MAY_COME.finditer(text):
+        span, is_weekly = _parse_coming(match, said_at), bool(match["every"] or match["days"])
+        if span is not None and not is_weekly:
+            spans.append(span)
+            if match["next"] and span.start < _midnight(said_at) + timedelta(days=7 - said_at.weekday()):
+                spans.append(_days(span.start + timedelta(days=7), 1))
+        while span is not None and is_weekly and until is not None and span.start < until:
+            spans.append(span)
+            span = _days(span.start + timedelta(days=7), 1)
+    return spans
+
+
+def _parse_coming(match: re.Match[str], now: datetime) -> Span | None:
+    weekday = match["weekday"]
+    if weekday:  # who means today says so
+        return parse_span(weekday, now, after=_midnight(now) + timedelta(days=1))
+    return parse_span(match[0].replace("the weekend", "this weekend"), now, after=now)
 
 
 def parse_relative_span(text: str) -> RelativeSpan | None:
@@ -235,7 +275,8 @@ def _weekday(match: re.Match[str], now: datetime) -> Span:
 
 
 def _named_day(match: re.Match[str], now: datetime) -> Span:
-    back = {"today": 0, "tonight": 0, "yesterday": 1}.get(match[0].lower(), 2)
+    name = match[0].lower()
+    back = 2 if "before" in name else 1 if name == "yesterday" else 0
     return _days(_midnight(now) - timedelta(days=back), 1)
 
 
@@ -363,7 +404,10 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         (rf"\b(?:past|last) (?:{_COUNT} )?(?P<unit>day|week|month|year)s\b", _past),
         (r"\b(?P<which>this|last) (?P<unit>week|weekend|month|year)\b", _last),
         (rf"\b(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
-        (r"\b(?:the )?day before yesterday\b|\byesterday\b|\btoday\b|\btonight\b", _named_day),
+        (
+            r"\b(?:(?:the )?day before yesterday|yesterday|today|tonight|this (?:morning|afternoon|evening))\b",
+            _named_day,
+        ),
         (rf"\b(?:in|of|during|since|year) {_YEAR}\b", _year),
     ):
         yield lazy_pattern(pattern, re.IGNORECASE), read
@@ -390,6 +434,18 @@ _POINTS: Final = tuple(
         (rf"week (?P<week>\d\d?),? (?:of )?{_YEAR}", _week),
         (rf"Q(?P<quarter>[1-4]),? (?:of )?{_YEAR}", _quarter),
     )
+)
+_SOME_DAY, _SOME_MONTH = _DAY.replace("?P<day>", "?:"), _MONTH.replace("?P<month>", "?:")
+_MAY_COME: Final = lazy_pattern(
+    rf"\b(?:(?:the )?day after tomorrow|tomorrow|tonight|today"
+    rf"|this (?:morning|afternoon|evening|weekend|week|month|year)|the weekend"
+    rf"|next (?:weekend|week|month|year|(?P<next>{'|'.join(_WEEKDAYS)}))"
+    rf"|(?:(?P<every>every|each) |(?:on|coming|this|by|until|for) )?"
+    rf"(?<!last )(?<!past )(?P<weekday>{'|'.join(_WEEKDAYS)})(?P<days>s)?"
+    rf"|in {_COUNT.replace('?P<count>', '?:')} (?:day|week|month)s?"
+    rf"|{_SOME_DAY} (?:of )?{_SOME_MONTH}(?:,? (?:19|20)\d\d)?|{_SOME_MONTH} {_SOME_DAY}(?:,? (?:19|20)\d\d)?"
+    rf"|(?:in|for|until|by) {_SOME_MONTH}(?! \d)|(?:19|20)\d\d-\d\d-\d\d)(?!\w)",
+    re.IGNORECASE,
 )
 # Times that come again and again, for what looks ahead.
 _COMING: Final = tuple(

@@ -165,6 +165,10 @@ def test_the_share_of_a_text_without_spaces_is_of_its_characters():
     ("query", "left"),
     [
         ("What does Marek do for a living?", ["What", "does", "Marek", "do", "?"]),
+        ("What do you know about Lotte?", ["Lotte?"]),
+        ("Can you tell me more about the bridge", ["the", "bridge"]),
+        ("tell me about my mom", ["my", "mom"]),
+        ("Tell me what you know", ["Tell", "me", "what", "you", "know"]),
         ("我的狗叫什么名字？", ["我的狗叫", "名字？"]),
         ("私はどこに住んでいますか？", ["私は", "に住んでい", "？"]),
         ("Tôi sống ở đâu?", ["sống", "?"]),

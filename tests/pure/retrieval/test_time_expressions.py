@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.retrieval.time_expressions import Span, parse_relative_span, parse_spans
+from engrain.retrieval.time_expressions import (
+    Span,
+    list_coming_spans,
+    parse_relative_span,
+    parse_spans,
+    split_coming_span,
+)
 from engrain.storage.dialects import micros
 
 if TYPE_CHECKING:
@@ -129,3 +135,51 @@ def test_any_text_is_read_without_a_fault(text: str) -> None:
     for span in parse_spans(text, NOW):
         assert span.start < span.end
     parse_relative_span(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I have a dentist appointment tomorrow", [("2026-11-22", "2026-11-23")]),
+        ("Dinner tonight, and a run this weekend", [("2026-11-21", "2026-11-22"), ("2026-11-21", "2026-11-23")]),
+        ("on Tuesday at 3", [("2026-11-24", "2026-11-25")]),
+        ("It is on Saturday", [("2026-11-28", "2026-11-29")]),  # who means today says so
+        ("last Tuesday", []),
+        ("we fly on 12 December", [("2026-12-12", "2026-12-13")]),
+        ("due on January 3rd", [("2027-01-03", "2027-01-04")]),
+        ("in two weeks", [("2026-12-05", "2026-12-06")]),
+        ("off in March", [("2027-03-01", "2027-04-01")]),
+        ("may I come?", []),
+        ("2026-12-01 at noon", [("2026-12-01", "2026-12-02")]),
+        ("next Monday", [("2026-11-23", "2026-11-24")]),
+        ("next Sunday", [("2026-11-22", "2026-11-23"), ("2026-11-29", "2026-11-30")]),
+        ("every Friday", [("2026-11-27", "2026-11-28"), ("2026-12-04", "2026-12-05")]),
+        ("off on Fridays", [("2026-11-27", "2026-11-28"), ("2026-12-04", "2026-12-05")]),
+        ("31 June", []),
+    ],
+)
+def test_times_to_come_are_seen_from_when_they_were_named(text, expected):
+    spans = list_coming_spans(text, NOW, until=NOW + timedelta(days=16))
+    assert spans == [between(*span) for span in expected]
+
+
+def test_what_comes_every_week_is_no_news_of_a_long_time():
+    assert list_coming_spans("piano on Thursdays, and on Friday a party", NOW, until=None) == [
+        between("2026-11-27", "2026-11-28")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "rest"),
+    [
+        ("What do I have tomorrow?", ("2026-11-22", "2026-11-23"), "What do I have  ?"),
+        ("What's on this week?", ("2026-11-16", "2026-11-23"), "What's on  ?"),
+        ("Am I free on Monday?", ("2026-11-23", "2026-11-24"), "Am I free  ?"),
+    ],
+)
+def test_a_question_for_a_time_to_come_is_split_into_both(text, expected, rest):
+    assert split_coming_span(text, NOW) == (between(*expected), rest)
+
+
+def test_a_question_without_a_time_to_come_is_whole():
+    assert split_coming_span("What did I do on 2026-11-01?", NOW) == (None, "What did I do on 2026-11-01?")

@@ -157,7 +157,8 @@ def search_of(parts: Parts) -> HybridSearch:
     """Return a hybrid search, by reciprocal ranks, that counts no references."""
     from engrain.domain.filters import Filter
     from engrain.domain.requests import Request
-    from engrain.retrieval.search import SearchQuery, search_within
+    from engrain.retrieval.search import search_within
+    from engrain.retrieval.search_query import SearchQuery
 
     def prepare(caller: Caller, texts: Sequence[str]) -> NearSearch:
         vectors, preset, now = embed_questions(parts, caller, texts), find_preset(parts, "hybrid"), parts.clock()

@@ -124,7 +124,7 @@ def _read_chosen(parts: Parts, caller: Caller, choice: Choice) -> Sequence[Memor
         case "ids":
             return _in_order(parts.store.read(caller, _load_all, choice.ids))
         case _:
-            from engrain.retrieval.search import SearchQuery
+            from engrain.retrieval.search_query import SearchQuery
 
             question = SearchQuery(text=choice.text, preset=find_preset(parts, None), limit=_MOST_HITS)
             return _in_order([hit.memory for hit in search_counted(parts, caller, question, Filter())])

@@ -34,7 +34,7 @@ from engrain.domain.text.repetition import asks_something, says_the_same
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
 from engrain.retrieval.repeats import is_statement
-from engrain.retrieval.search import SearchQuery
+from engrain.retrieval.search_query import SearchQuery
 from engrain.retrieval.speakers import list_named
 from engrain.storage.search.matching import list_speakers
 from engrain.storage.search.recency import find_newest_turn, load_latest_reflection, load_newest

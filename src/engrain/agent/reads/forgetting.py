@@ -13,7 +13,7 @@ from engrain.domain.records import Caller, Episode, Fact, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import is_question
-from engrain.retrieval.search import SearchQuery
+from engrain.retrieval.search_query import SearchQuery
 from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import load_learned
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engrain.domain.filters import Filter
     from engrain.domain.ports import Embedder
     from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
-    from engrain.retrieval.search import SearchQuery
+    from engrain.retrieval.search_query import SearchQuery
     from engrain.storage.unit_of_work import Snapshot
 
 _Result = TypeVar("_Result")

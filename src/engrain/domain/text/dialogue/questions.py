@@ -101,7 +101,15 @@ _BEGINNINGS = frozenset(
     ).split()
     for form in (beginning, beginning.capitalize(), beginning.upper(), beginning[0] + beginning[1].upper())
 )
-_IDIOMS = lazy_pattern(r"\s+for a living\b", re.IGNORECASE)
+# "What do you know about Ana?" asks about Ana, and no more about knowing than "for a living" is a home.
+_IDIOMS = lazy_pattern(
+    r"\s+for a living\b"
+    r"|(?:\b(?:what|anything|everything|all|else|that|do|did|can|could|have|still|already)\s+)*\b(?:you|u)"
+    r"(?:\s+(?:still|already))?\s+(?:know|remember|recall|tell me)(?:\s+(?:all|more|anything|everything))?"
+    r"\s+(?:about|of)(?=\s)"
+    r"|\btell me\s+(?:(?:all|more|something|anything|everything)\s+)?about(?=\s)",
+    re.IGNORECASE,
+)
 # How a question asks where words are pairs of characters, or have no list of function words: each would count as much
 # as what it asks about.
 _ASKING = lazy_pattern(
@@ -117,7 +125,7 @@ _ENDS_OTHERWISE = (".", "!", ":", ";", ",", "\u2026", "\u3002", ")")
 
 
 def strip_asking_words(query: str) -> str:
-    """Strip a question of words that say how it asks, not what about: "for a living" is no home.
+    """Strip a question of words that say how it asks, not what about.
 
     A question of such words alone keeps them.
     """
