@@ -72,6 +72,7 @@ WORDS = {
     "server.allowed_origins": (("https://a.example",), ("https://b.example",), ("https://c.example",)),
     "logging.format": ("json", "text", "json"),
     "logging.level": ("debug", "warning", "error"),
+    "retrieval.timezone": ("Europe/Lisbon", "Asia/Tokyo", "America/New_York"),
     "jobs.timezone": ("Europe/Lisbon", "Asia/Tokyo", "America/New_York"),
     "jobs.backup_folder": ("a", "b", "c"),
     **{f"jobs.schedules.{name}": ("1 1 * * *", "2 1 1 * *", "") for name in Schedules.declared},
@@ -317,7 +318,7 @@ class TestNames:
         assert refusal(values).startswith("settings must be a mapping of names to values")
 
     def test_a_section_that_is_no_table_is_refused_by_whom_it_comes_from(self, monkeypatch, tmp_path):
-        members = "a table of preset, presets, score_weights, hybrid_weights, limit, max_limit"
+        members = "a table of preset, presets, score_weights, hybrid_weights, limit, max_limit, timezone"
         assert refusal({"retrieval": "keyword"}) == f"setting retrieval, given by the caller, is {members}, not str"
         write_toml("retrieval = [3]\n")
         assert refusal() == f"setting retrieval, given by {tmp_path / TOML_FILE}, is {members}, not list"

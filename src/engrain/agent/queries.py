@@ -106,7 +106,7 @@ class Queries(View):
             neighbours=checks.count(neighbours, name="neighbours", high=_MOST_NEIGHBOURS),
             explains=checks.flag(explain, name="explain"),
         )
-        times = parse_times(parts.clock(), since=since, until=until, as_of=as_of, valid_at=valid_at)
+        times = parse_times(parts.local_now(), since=since, until=until, as_of=as_of, valid_at=valid_at)
         narrowed = Filter(
             kinds=checks.choices(kinds, KINDS, name="kind") or KINDS,
             scopes=() if scope is None else parse_reading(self._caller, scope),
@@ -164,7 +164,6 @@ class Queries(View):
             EngineUnavailable: the counter's package or vocabulary is missing.
         """
         from engrain.agent.reads import context_blocks
-        from engrain.context.entries import LineOptions
 
         parts = self._parts()
         request = context_blocks.parse_request(
@@ -178,12 +177,13 @@ class Queries(View):
             tags=tags,
             min_trust=min_trust,
         )
-        line_options = LineOptions(
+        line_options = replace(
+            request.line_options,
             with_dates=checks.flag(with_dates, name="with_dates"),
             with_sources=checks.flag(with_sources, name="with_sources"),
         )
         superseded = checks.flag(include_superseded, name="include_superseded")
-        times = parse_times(parts.clock(), as_of=as_of, valid_at=valid_at)
+        times = parse_times(parts.local_now(), as_of=as_of, valid_at=valid_at)
         counted = checks.flag(count_references, name="count_references")
         request = replace(
             request, include_superseded=superseded, line_options=line_options, times=times, counts_references=counted
@@ -284,7 +284,7 @@ class Queries(View):
 
         parts = self._parts()
         now = parts.clock()
-        times = parse_times(now, as_of=as_of, valid_at=valid_at)
+        times = parse_times(parts.local_now(), as_of=as_of, valid_at=valid_at)
         narrowed = Filter(
             kinds=("fact",),
             subjects=() if subject is None else (checks.name(subject, name="subject"),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from engrain.config.section import Section, setting
 
@@ -25,7 +25,7 @@ def _parse_cron(value: str) -> str:
     return expression
 
 
-def _parse_time_zone(value: str) -> str:
+def parse_time_zone(value: str) -> str:
     """The name of a time zone that this system knows."""
     from zoneinfo import ZoneInfo
 
@@ -36,6 +36,13 @@ def _parse_time_zone(value: str) -> str:
     except (LookupError, ValueError, OSError):
         raise ValueError("no time zone of that name is known here; write one such as Europe/Lisbon, or UTC") from None
     return value
+
+
+def find_time_zone(name: str) -> tzinfo:
+    """Find a time zone by a name that `parse_time_zone` has passed."""
+    from zoneinfo import ZoneInfo
+
+    return UTC if name == "UTC" else ZoneInfo(name)
 
 
 class Schedules(Section):
@@ -56,7 +63,7 @@ class Jobs(Section):
     """Background jobs of workers: schedules, leases, retries and backups."""
 
     schedules: Schedules = Schedules()
-    timezone: str = setting("UTC", "The time zone of the schedules", parse=_parse_time_zone)
+    timezone: str = setting("UTC", "The time zone of the schedules", parse=parse_time_zone)
     poll_s: float = setting(5.0, "How often a worker looks for due jobs", gt=0, le=3_600)
     lease_s: float = setting(60.0, "How long a silent worker keeps its job", ge=1, le=86_400)
     max_attempts: int = setting(5, "How often a job is tried before it is given up", ge=1, le=100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from engrain.config.jobs import Jobs
+from engrain.config.jobs import Jobs, parse_time_zone
 from engrain.config.section import Secret, Section, Setting, setting
 from engrain.config.server import Logging, Monitoring, Server
 
@@ -129,6 +129,11 @@ class Retrieval(Section):
     hybrid_weights: HybridWeights = HybridWeights()
     limit: int = setting(10, "How many hits a search without a limit returns", ge=0, le=1000)
     max_limit: int = setting(1000, "Largest limit of a search", ge=0, le=1000)
+    timezone: str = setting(
+        "UTC",
+        "The time zone of days in words (`yesterday`), and of the headings in blocks",
+        parse=parse_time_zone,
+    )
 
     def check(self) -> None:
         if self.limit > self.max_limit:

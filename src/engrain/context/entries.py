@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from engrain.domain.memories.statement_times import read_said_at
@@ -56,6 +56,7 @@ class LineOptions:
 
     with_dates: bool = True
     with_sources: bool = False
+    time_zone: tzinfo = UTC  # of the headings of days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +159,15 @@ def build_entry(
         memory=memory,
         text=_line(memory, recipe.style, options, content, repeats=repeats),
         position=position,
-        day=f"### {memory.happened_at.date()}" if options.with_dates and isinstance(memory, Episode) else None,
+        day=_day_heading(memory.happened_at, options) if isinstance(memory, Episode) else None,
         value=value,
         is_clipped=content is not None,
         repeats=repeats,
     )
+
+
+def _day_heading(moment: datetime, options: LineOptions) -> str | None:
+    return f"### {moment.astimezone(options.time_zone).date()}" if options.with_dates else None
 
 
 def _merge_repeats(recent: Sequence[Episode]) -> tuple[list[Episode], dict[str, Repeats | None]]:

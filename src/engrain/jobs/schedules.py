@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
+from engrain.config.jobs import find_time_zone
 from engrain.domain.runs.jobs import JOB_NAMES, JobName
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _firings(schedule: Schedule, after: datetime) -> Iterator[datetime]:
     """The firings after a moment, in UTC, in order."""
     from cronsim import CronSim
 
-    zone: tzinfo = UTC if schedule.timezone == "UTC" else ZoneInfo(schedule.timezone)
+    zone = find_time_zone(schedule.timezone)
     # In the second of two hours of one name it begins with the first, which is over.
     firings = (firing.astimezone(UTC) for firing in CronSim(schedule.expression, after.astimezone(zone)))
     return (firing for firing in firings if firing > after)

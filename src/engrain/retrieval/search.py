@@ -317,7 +317,7 @@ def _rank(
     anchors = _anchors(snapshot, request, relative)
     if (traits := channel_lists.traits) is None:
         traits = load_traits(snapshot, request, docs, is_fresh="recency" in preset.weights)
-    spans = [*time_expressions.parse_spans(query.text, request.now)]
+    spans = [*time_expressions.parse_spans(query.text, request.now.astimezone(query.time_zone))]
     if relative and len(anchors):
         events = load_traits(snapshot, request, anchors.docs)["happened_at"].tolist()
         spans += [relative.around(dialects.moment(event)) for event in events]

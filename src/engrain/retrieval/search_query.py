@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ class SearchQuery:
     the preset's where None. `min_similarity` applies to the score before its age counts, `category` to facts: one that
     leaves none is ignored. `neighbours`: the number of turns before and after an episode that come with it, one
     statement for each hit. `explains`: the answer lists what did not become a hit. `explains_hits` false: only hits
-    that evidence is judged by say why. `decay`: how confidence decays.
+    that evidence is judged by say why. `decay`: how confidence decays. `time_zone`: of the days that the text names.
     """
 
     text: str
@@ -41,6 +42,7 @@ class SearchQuery:
     explains: bool = False
     explains_hits: bool = True
     decay: DecayPolicy = DecayPolicy()  # noqa: RUF009  # frozen
+    time_zone: tzinfo = UTC
 
     @property
     def least_confidence(self) -> float:

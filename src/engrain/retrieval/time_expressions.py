@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -60,7 +60,7 @@ _IN = r"(?:in|on|of|during|by|since|until|from|last|this|next|early|mid|late|bef
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Span of time from `start` up to, and without, `end`; both aware, UTC."""
+    """Span of time from `start` up to, and without, `end`; both aware."""
 
     start: datetime
     end: datetime
@@ -184,12 +184,14 @@ def _day(match: re.Match[str], now: datetime) -> Span:
     month, day = _MONTHS[match["month"].lower()], int(match["day"])
     year = match.groupdict().get("year")
     if year:
-        return _days(datetime(int(year), month, day, tzinfo=UTC), 1)
+        return _days(datetime(int(year), month, day, tzinfo=now.tzinfo), 1)
     years = range(now.year, now.year - _YEARS_TO_A_LEAP_DAY - 1, -1)
-    return _find_day(month, day, years, lambda span: span.start <= now)
+    return _find_day(month, day, years, now.tzinfo, is_meant=lambda span: span.start <= now)
 
 
-def _find_day(month: int, day: int, years: Iterable[int], is_meant: Callable[[Span], bool]) -> Span:
+def _find_day(
+    month: int, day: int, years: Iterable[int], zone: tzinfo | None, *, is_meant: Callable[[Span], bool]
+) -> Span:
     """The day in the first of some years that has it, and where it is the one that is meant.
 
     Raises:
@@ -197,48 +199,48 @@ def _find_day(month: int, day: int, years: Iterable[int], is_meant: Callable[[Sp
     """
     for year in years:
         if day <= monthrange(year, month)[1]:
-            span = _days(datetime(year, month, day, tzinfo=UTC), 1)
+            span = _days(datetime(year, month, day, tzinfo=zone), 1)
             if is_meant(span):
                 return span
     raise ValueError(f"day {day} of month {month}")
 
 
-def _iso(match: re.Match[str], _: datetime) -> Span:
-    return _days(datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC), 1)
+def _iso(match: re.Match[str], now: datetime) -> Span:
+    return _days(datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=now.tzinfo), 1)
 
 
 def _month(match: re.Match[str], now: datetime) -> Span:
     month = _MONTHS[match["month"].lower()]
     year = match.groupdict().get("year")
     if year:
-        return _months(int(year), month, 1)
+        return _months(now, int(year), month, 1)
     match match[0].lower().split()[0]:
         case "next":
-            return _months(now.year + (month <= now.month), month, 1)
+            return _months(now, now.year + (month <= now.month), month, 1)
         case "last":
-            return _months(now.year - (month >= now.month), month, 1)
+            return _months(now, now.year - (month >= now.month), month, 1)
         case _:
-            return _months(now.year - (month > now.month), month, 1)
+            return _months(now, now.year - (month > now.month), month, 1)
 
 
-def _numbered_month(match: re.Match[str], _: datetime) -> Span:
-    return _months(int(match["year"]), int(match["number"]), 1)
+def _numbered_month(match: re.Match[str], now: datetime) -> Span:
+    return _months(now, int(match["year"]), int(match["number"]), 1)
 
 
 def _season(match: re.Match[str], now: datetime) -> Span:
     month = _SEASONS[match["season"].lower()]
     year = match.groupdict().get("year")
     if year:
-        return _months(int(year), month, 3)
-    this = _months(now.year, month, 3)
+        return _months(now, int(year), month, 3)
+    this = _months(now, now.year, month, 3)
     is_over = this.end <= now
     if match["which"].lower() == "this":
         return this
-    return this if is_over else _months(now.year - 1, month, 3)
+    return this if is_over else _months(now, now.year - 1, month, 3)
 
 
-def _year(match: re.Match[str], _: datetime) -> Span:
-    return _months(int(match["year"]), 1, 12)
+def _year(match: re.Match[str], now: datetime) -> Span:
+    return _months(now, int(match["year"]), 1, 12)
 
 
 def _ago(match: re.Match[str], now: datetime) -> Span:
@@ -264,9 +266,9 @@ def _last(match: re.Match[str], now: datetime) -> Span:
             return _days(saturday, 2)
         case "month":
             before = today.replace(day=1) - timedelta(days=1)
-            return _months(now.year, now.month, 1) if is_this else _months(before.year, before.month, 1)
+            return _months(now, now.year, now.month, 1) if is_this else _months(now, before.year, before.month, 1)
         case _:
-            return _months(now.year - (not is_this), 1, 12)
+            return _months(now, now.year - (not is_this), 1, 12)
 
 
 def _weekday(match: re.Match[str], now: datetime) -> Span:
@@ -296,10 +298,10 @@ def _days(start: datetime, count: int) -> Span:
     return Span(start, start + timedelta(days=count))
 
 
-def _months(year: int, month: int, count: int) -> Span:
+def _months(seen_from: datetime, year: int, month: int, count: int) -> Span:
     last_year, last_month = year + (month + count - 2) // 12, (month + count - 2) % 12 + 1
-    last = datetime(last_year, last_month, monthrange(last_year, last_month)[1], tzinfo=UTC)
-    return Span(datetime(year, month, 1, tzinfo=UTC), last + timedelta(days=1))
+    last = datetime(last_year, last_month, monthrange(last_year, last_month)[1], tzinfo=seen_from.tzinfo)
+    return Span(datetime(year, month, 1, tzinfo=seen_from.tzinfo), last + timedelta(days=1))
 
 
 def _coming(match: re.Match[str], after: datetime) -> Span:
@@ -309,21 +311,21 @@ def _coming(match: re.Match[str], after: datetime) -> Span:
         return _days(_midnight(after) + timedelta(days=(_WEEKDAYS[named["weekday"]] - after.weekday()) % 7), 1)
     month = _MONTHS[named["month"]]
     if "day" not in named:
-        return _months(after.year + (month < after.month), month, 1)
+        return _months(after, after.year + (month < after.month), month, 1)
     years = range(after.year, after.year + _YEARS_TO_A_LEAP_DAY + 1)
-    return _find_day(month, int(named["day"]), years, lambda span: span.end > after)
+    return _find_day(month, int(named["day"]), years, after.tzinfo, is_meant=lambda span: span.end > after)
 
 
 def _this_weekday(match: re.Match[str], now: datetime) -> Span:
     return _days(_midnight(now) + timedelta(days=_WEEKDAYS[match["weekday"].lower()] - now.weekday()), 1)
 
 
-def _week(match: re.Match[str], _: datetime) -> Span:
-    return _days(datetime.fromisocalendar(int(match["year"]), int(match["week"]), 1).replace(tzinfo=UTC), 7)
+def _week(match: re.Match[str], now: datetime) -> Span:
+    return _days(datetime.fromisocalendar(int(match["year"]), int(match["week"]), 1).replace(tzinfo=now.tzinfo), 7)
 
 
-def _quarter(match: re.Match[str], _: datetime) -> Span:
-    return _months(int(match["year"]), 3 * int(match["quarter"]) - 2, 3)
+def _quarter(match: re.Match[str], now: datetime) -> Span:
+    return _months(now, int(match["year"]), 3 * int(match["quarter"]) - 2, 3)
 
 
 def _read_boundary(boundary: re.Match[str], whole: Span | None) -> Span | None:
@@ -361,9 +363,9 @@ def _next(match: re.Match[str], now: datetime) -> Span:
             return _days(today + timedelta(days=12 - now.weekday()), 2)
         case "month":
             after = today.replace(day=28) + timedelta(days=4)
-            return _months(after.year, after.month, 1)
+            return _months(now, after.year, after.month, 1)
         case "year":
-            return _months(now.year + 1, 1, 12)
+            return _months(now, now.year + 1, 1, 12)
         case weekday:
             return _days(today + timedelta(days=(_WEEKDAYS[weekday] - now.weekday() - 1) % 7 + 1), 1)
 
@@ -377,7 +379,7 @@ def _now(_: re.Match[str], now: datetime) -> Span:
 
 
 def _midnight(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _number(written: str) -> int:

@@ -124,6 +124,7 @@ def parse_request(
         session_turns=checks.count(turns, name="session_turns", high=_MOST_SESSION_TURNS),
         tags=checks.names(tags, name="tag"),
         trust=parse_trust(min_trust),
+        line_options=LineOptions(time_zone=parts.time_zone),
     )
 
 

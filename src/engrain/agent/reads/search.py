@@ -75,7 +75,7 @@ def search_and_read(
     return search.search(
         parts.store,
         request,
-        replace(question, decay=parts.decay),
+        replace(question, decay=parts.decay, time_zone=parts.time_zone),
         lambda: _question_vectors(parts, request.caller),
         check=check,
         read=read,

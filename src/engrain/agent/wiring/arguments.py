@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engrain import metrics
@@ -176,7 +176,7 @@ def _parse_words(value: object, now: datetime, *, after: datetime | None = None)
     from engrain.retrieval.time_expressions import parse_span
 
     span = parse_span(value, now, after=after)
-    return None if span is None else (span.start, span.end)
+    return None if span is None else (span.start.astimezone(UTC), span.end.astimezone(UTC))
 
 
 def _is_in_digits(text: str) -> bool:

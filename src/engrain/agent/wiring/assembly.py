@@ -12,6 +12,7 @@ from engrain.agent.wiring.note_cache import NoteCache
 from engrain.agent.wiring.parts import Parts
 from engrain.agent.wiring.usage import KeyUses, References
 from engrain.agent.wiring.workers import Workers
+from engrain.config.jobs import find_time_zone
 from engrain.config.tree import HybridWeights, Retrieval, ScoreWeights, Settings
 from engrain.context.recipes import build_recipes
 from engrain.domain.memories.decay import DecayPolicy
@@ -43,6 +44,7 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
         settings=settings,
         decay=decay,
         clock=clock,
+        time_zone=find_time_zone(settings.retrieval.timezone),
         ids=ids,
         embedder=with_cache(usable, settings),
         reranker=reranking.check_reranker(chosen.reranker),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime, tzinfo
 
     from engrain.agent.wiring.buffers import Buffers
     from engrain.agent.wiring.learner import Learner
@@ -33,6 +34,7 @@ class Parts:
     settings: Settings
     decay: DecayPolicy
     clock: Clock
+    time_zone: tzinfo  # of days in words
     ids: Ids
     embedder: Embedder | None
     reranker: Reranker | None
@@ -49,3 +51,7 @@ class Parts:
     key_uses: KeyUses
     note_cache: NoteCache
     buffers: Buffers
+
+    def local_now(self) -> datetime:
+        """Return the time by the clock in the time zone of days in words."""
+        return self.clock().astimezone(self.time_zone)

@@ -27,7 +27,7 @@ def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]
     """Return a question and the end of the time that it asks about; None for a question of now."""
     if routing.route != "past":
         return routing.content, None
-    now = parts.clock()
+    now = parts.local_now()
     spans = parse_spans(routing.content, now)
     return routing.topic or "", min(spans[0].end, now) if spans else now
 

@@ -68,10 +68,11 @@ def list_agenda(snapshot: Snapshot, request: Request, query: SearchQuery) -> tup
     An event that a later statement changes is out: where all are, these statements stand for them. What assistants say
     counts where nobody else has said anything.
     """
-    window, rest = split_coming_span(query.text, request.now)
+    now = request.now.astimezone(query.time_zone)
+    window, rest = split_coming_span(query.text, now)
     if not asks_for_plans(rest, is_dated=window is not None):
         return ()
-    span = window or Span(request.now, request.now + _AHEAD)
+    span = window or Span(now, now + _AHEAD)
     criteria = replace(request.filter, kinds=tuple(kind for kind in request.filter.kinds if kind != "rule"))
     memories = load_newest(snapshot, replace(request, filter=criteria), query, _MOST) if criteria.kinds else ()
     stated = [memory for memory in memories if is_statement(memory, query.text)]
@@ -101,7 +102,7 @@ def _list_times(sentence: str, said_at: datetime, window: Span) -> Sequence[Span
     """List the times to come that a sentence names; a birthday comes every year."""
     if _PAST.search(sentence) and not _TO_COME.search(sentence):
         return ()
-    seen_from = window.start if _YEARLY.search(sentence) else said_at
+    seen_from = window.start if _YEARLY.search(sentence) else said_at.astimezone(window.start.tzinfo)
     is_short = window.end - window.start <= _MANY_DAYS
     return list_coming_spans(sentence, seen_from, until=window.end if is_short else None)
 

@@ -44,18 +44,18 @@ def list_retelling(snapshot: Snapshot, request: Request, query: SearchQuery, kno
 
     if asks_about_user(query.text):
         return make_hits(query, list(_load_about_user(request, query.text, load)))
-    narrowed = _narrow(request, query.text, known, load)
+    narrowed = _narrow(request, query, known, load)
     return () if narrowed is None else make_hits(query, _sort_statements(load(narrowed), query.text))
 
 
-def _narrow(request: Request, text: str, known: Sequence[str], load: Load) -> Request | None:
+def _narrow(request: Request, query: SearchQuery, known: Sequence[str], load: Load) -> Request | None:
     """Narrow the request to what a question asks to hear again; None where it asks for something else."""
-    given = request.filter
+    given, text = request.filter, query.text
     if asks_for_last_conversation(text):
         return _narrow_to_last_session(request, load)
     named = list_named(text, known)
     anybody = remove_speaker_names(text, known) if named else text
-    spans, rest = split_spans(anybody, request.now)
+    spans, rest = split_spans(anybody, request.now.astimezone(query.time_zone))
     if len(spans) > 1 or not (asks_what_was_said(rest) if spans else asks_what_was_said_ever(rest)):
         return None
     if named and not given.speakers:
