@@ -1,0 +1,51 @@
+"""Questions with a typing error, on both databases, with the shipped embedder."""
+
+import pytest
+
+from engrain.service import Memory
+from tests.support.own_calls import count_calls
+
+SAID = (
+    "My Netflix password is Sunflower!42.",
+    "I adopted a Labrador called Biscuit last year.",
+    "The restaurant Osteria was amazing, we went for our anniversary.",
+    "My sister Anna lives in Wroclaw.",
+)
+
+
+@pytest.fixture
+def agent(location):
+    with Memory.open(location) as memory:
+        agent = memory.agent("aide", session="told")
+        for said in SAID:
+            agent.observe(said)
+        memory.flush()
+        yield memory.agent("aide", session="now")
+
+
+@pytest.mark.parametrize(
+    ("query", "searched", "said"),
+    [
+        ("netflx pasword", "Netflix password", SAID[0]),
+        ("whats the name of my labrdor", "whats the name of my Labrador", SAID[1]),
+        ("which resturant did we go to for our aniversary", None, SAID[2]),
+        ("where does my siter live", "where does my sister live", SAID[3]),
+    ],
+)
+def test_a_misspelt_question_is_answered_as_the_right_one(agent, query, searched, said):
+    answer = agent.recall(query)
+    assert answer[0].memory.content == said
+    assert answer.evidence == "strong"
+    assert searched is None or answer.query == searched
+    assert said in agent.context(query).text
+
+
+def test_a_question_for_something_else_is_as_it_is(agent):
+    answer = agent.recall("What does my blister look like?")
+    assert answer.query == "What does my blister look like?"
+    assert answer.evidence == "none"
+
+
+@pytest.mark.parametrize(("query", "searches"), [("where does my brother live", 1), ("where does my siter live", 2)])
+def test_only_a_misspelt_question_is_searched_for_again(agent, query, searches):
+    assert count_calls(lambda: agent.recall(query))["_find_candidates"] == searches
