@@ -14,10 +14,34 @@ _VOWELS: Final = frozenset("aeiouyäöüáéíóú")
 _WORD = lazy_pattern(r"[^\W\d_]{4,}")
 _LEAST_LETTERS: Final = 5
 _LEAST_MISTYPED, _LEAST_CUT, _LEAST_IN_NAME = 7, 8, 8
-# Each is right as it is, though another word differs by one letter.
+# Common words from which another common word differs by one letter: each is right as it is.
 _RIGHT: Final = frozenset(
-    "angel angle bother brother dairy diary desert dessert quiet quite trail trial casual causal costumer customer"
-    " martial marital united untied chose choose planed planned staring starring latter later".split()
+    """
+    action adapted addiction addition adopted angel angels angle angles auction bacon baker bands banker battles
+    beach beacon beans beast beats below blows boost boots boring bother bottles bought brain brand breach bride
+    bridge bring broke brother brought buses bushes cannon capital cares carter carved cases casual causal causes
+    certain charter chase choose chose closest closet coast coats coins comic compete complete contact contract
+    cosmic costs costumer counties countries country county couple course cries crimes curse curtain customer dairy
+    daring darling dated debts debut decent descent desert dessert diary diner dinner distract district diving donor
+    doors driving excited exited experts exports farming farther father favor feather fiction field fight filed
+    files filing filling finding fired flats flavor flies flight float flood foods forming forms forth forum found
+    fourth friction fried friend funding funds further gains garage garbage grain guess guests guide guild handed
+    handled hated heads health heard hearts heated heath hired holes homes hungary hungry ideals ideas lasting later
+    latter launch lawyer layer laying leading leaned learned lighting lightning liked linked listing loading loses
+    losses lovers loves lunch lying maker makes marital marker martial meals means medal memoir memory mental metal
+    money monkey months moral mortal moths mouth moves movies noble nothing noting packed painted painting panting
+    partly party patch patent patient person petty piece pierce pilot plain plains planed planes planet planned
+    plans plant plants plots pointed posed posted powder power pretty price prince princess principal principle
+    prose purse quiet quite radial radical raised rally ranges rapid really recover reign relay replay reply resign
+    riders rides robots sacred sales salmon salon scales scared scout scouts seals seats seeds sending settle
+    settled seven severe shell shells shock shoes shoot shopping shore shorts shots shout sides signing singing
+    sites slides slight smell smells socks sorts speed spell spend sport spots stack stairs stand staring starring
+    stars start state states statue status stays steal steam steep steps sting stock stopping store stories story
+    strange stranger stray stream strike string stripes stroke struck studies super supper sweat swing tables taking
+    talking tanks taste teaches tends thank though three throne through tiles tired tires titled toast tough trade
+    trail train trains treat trend trial trials tries trust turned united untied violent violet voters votes waist
+    waiter walking waste watches waters whale widow window wishing words worlds writers
+    """.split()
 )
 
 
