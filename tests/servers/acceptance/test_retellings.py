@@ -79,6 +79,16 @@ def test_the_last_conversation_is_the_newest_other_session(agent, query):
     assert SAID[-1][0] in agent.context(query).text
 
 
+def test_of_the_last_conversation_the_end_comes_first_whoever_said_it(memory, agent):
+    before = memory.agent("aide", user="nora", session="later")
+    before.observe("Now the login page throws an error.")
+    before.observe("I have mended it; the tests of the sign-up are left.", role="assistant")
+    assert contents(agent.recall("Where were we?")) == [
+        "I have mended it; the tests of the sign-up are left.",
+        "Now the login page throws an error.",
+    ]
+
+
 def test_what_is_known_of_the_user_are_the_facts_and_what_the_user_says_of_themselves(agent):
     agent.remember("wasps", subject="user", predicate="is allergic to")
     answer = agent.recall("What do you know about me?")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import nullcontext
 from contextvars import ContextVar
 from functools import wraps
+from inspect import Parameter, signature
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -107,12 +108,32 @@ def _instrumented(work: Callable[..., Any], verb: _Verb) -> Callable[..., Any]:
             answer = work(self, *arguments, **named)
         except BaseException as error:
             verb.durations[code_of(error)].add(time.perf_counter() - start)
+            if isinstance(error, TypeError):
+                _check_call(work, arguments, named)
             raise
         outcome = verb.outcome(answer) if verb.is_search or getattr(answer, "degraded", False) else "ok"
         verb.durations[outcome].add(time.perf_counter() - start)
         return answer
 
     return call
+
+
+def _check_call(work: Callable[..., Any], arguments: Sequence[object], named: Mapping[str, object]) -> None:
+    """Check that a verb has the parameters of a call; who guesses a name reads the right ones.
+
+    Raises:
+        TypeError: it has not.
+    """
+    _, *parameters = signature(work).parameters.values()
+    names = [parameter.name for parameter in parameters]
+    by_place = [parameter.name for parameter in parameters if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    unknown = [name for name in named if name not in names]
+    if unknown:
+        raise TypeError(f"{work.__name__}() takes no {', '.join(unknown)}; it takes {', '.join(names)}") from None
+    if len(arguments) > len(by_place):
+        rest = ", ".join(f"{name}=" for name in names if name not in by_place)
+        first = " and ".join(by_place) or "nothing"
+        raise TypeError(f"{work.__name__}() takes {first} by place; name the others: {rest}") from None
 
 
 def _call_traced(verb: _Verb, tracer: Tracer | None, caller: Caller | None, work: Callable[[], Any]) -> Any:

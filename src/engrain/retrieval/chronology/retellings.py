@@ -36,7 +36,7 @@ def list_retelling(snapshot: Snapshot, request: Request, query: SearchQuery, kno
     """List what a question for what was said, or is known of the user, asks for; nothing for any other.
 
     What users state comes first, then what assistants do, each the newest first; of one of the `known` speakers
-    that is named alone.
+    that is named alone. Of the last conversation the end comes first, whoever said it.
     """
 
     def load(narrowed: Request, limit: int = _MOST) -> Sequence[MemoryRecord]:
@@ -44,15 +44,15 @@ def list_retelling(snapshot: Snapshot, request: Request, query: SearchQuery, kno
 
     if asks_about_user(query.text):
         return make_hits(query, list(_load_about_user(request, query.text, load)))
-    narrowed = _narrow(request, query, known, load)
-    return () if narrowed is None else make_hits(query, _sort_statements(load(narrowed), query.text))
+    is_last = asks_for_last_conversation(query.text)
+    narrowed = _narrow_to_last_session(request, load) if is_last else _narrow(request, query, known)
+    stated = [] if narrowed is None else _list_statements(load(narrowed), query.text)
+    return make_hits(query, stated if is_last else _sort_by_role(stated))
 
 
-def _narrow(request: Request, query: SearchQuery, known: Sequence[str], load: Load) -> Request | None:
+def _narrow(request: Request, query: SearchQuery, known: Sequence[str]) -> Request | None:
     """Narrow the request to what a question asks to hear again; None where it asks for something else."""
     given, text = request.filter, query.text
-    if asks_for_last_conversation(text):
-        return _narrow_to_last_session(request, load)
     named = list_named(text, known)
     anybody = remove_speaker_names(text, known) if named else text
     spans, rest = split_spans(anybody, request.now.astimezone(query.time_zone))
@@ -88,10 +88,13 @@ def _load_about_user(request: Request, text: str, load: Load) -> Iterator[Memory
     if "episode" in given.kinds:
         turns = replace(given, kinds=("episode",), roles=given.roles or ("user",))
         said = load(replace(request, filter=turns))
-        yield from (turn for turn in _sort_statements(said, text) if is_about_speaker(turn.content))
+        yield from (turn for turn in _list_statements(said, text) if is_about_speaker(turn.content))
 
 
-def _sort_statements(memories: Sequence[MemoryRecord], text: str) -> Sequence[MemoryRecord]:
-    """Those that state something, with what assistants say last."""
-    stated = [memory for memory in memories if is_statement(memory, text)]
-    return sorted(stated, key=lambda memory: isinstance(memory, Episode) and memory.role != "user")
+def _list_statements(memories: Sequence[MemoryRecord], text: str) -> list[MemoryRecord]:
+    return [memory for memory in memories if is_statement(memory, text)]
+
+
+def _sort_by_role(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Sort what assistants say behind the rest."""
+    return sorted(memories, key=lambda memory: isinstance(memory, Episode) and memory.role != "user")
