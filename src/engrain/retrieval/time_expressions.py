@@ -133,6 +133,11 @@ def split_coming_span(text: str, now: datetime) -> tuple[Span | None, str]:
     return None, text
 
 
+def names_coming_time(text: str) -> bool:
+    """True if a text may name a time to come."""
+    return _MAY_COME.search(text) is not None
+
+
 def list_coming_spans(text: str, said_at: datetime, *, until: datetime | None) -> list[Span]:
     """The times to come that a statement names, seen from when it was said.
 

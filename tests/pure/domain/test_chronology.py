@@ -22,6 +22,7 @@ from engrain.domain.text.dialogue.chronology import (
         "Do you remember what I told you |?",
         "Remind me what I said |",
         "Hey, what were we talking about |?",
+        "What did we work on |?",
     ],
 )
 def test_what_was_said_at_a_time(text):
@@ -42,6 +43,8 @@ def test_what_was_said_at_a_time(text):
         "Can we talk?",
         "I told you",
         "What did I do |?",
+        "Where did I work |?",
+        "What do we work on |?",
         "What happened |?",
     ],
 )

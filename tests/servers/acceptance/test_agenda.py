@@ -108,3 +108,8 @@ def test_a_question_for_something_is_one_as_any_other(agent, query):
 
 def test_where_nothing_is_planned_the_question_is_one_as_any_other(agent):
     assert agent.recall("Do I have any plans in February?").evidence == "none"
+
+
+def test_a_long_time_is_none_of_an_event_in_a_short_one(agent):
+    agent.observe("We are going to move house this year.")
+    assert contents(agent.recall("What do I have tomorrow?")) == [RUN, DINNER]

@@ -19,7 +19,7 @@ from engrain.domain.text.dialogue.questions import split_sentences
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.retrieval.chronology.newest import load_newest, make_hits
 from engrain.retrieval.repeats import is_statement
-from engrain.retrieval.time_expressions import Span, list_coming_spans, split_coming_span
+from engrain.retrieval.time_expressions import Span, list_coming_spans, names_coming_time, split_coming_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,8 +76,9 @@ def list_agenda(snapshot: Snapshot, request: Request, query: SearchQuery) -> tup
     criteria = replace(request.filter, kinds=tuple(kind for kind in request.filter.kinds if kind != "rule"))
     memories = load_newest(snapshot, replace(request, filter=criteria), query, _MOST) if criteria.kinds else ()
     stated = [memory for memory in memories if is_statement(memory, query.text)]
-    own = [memory for memory in stated if not isinstance(memory, Episode) or memory.role != "assistant"]
-    events = list(_find_events(own, span)) or list(_find_events(stated, span))
+    all_events = list(_find_events(stated, span))
+    events = [event for event in all_events if not _is_assistants(event.memory)] or all_events
+    own = (memory for memory in stated if not _is_assistants(memory)) if events else ()
     changes = [(other, _list_own_terms(other)) for other in own if _states_change(other)]
     in_order = [event.memory for event in sorted(events, key=lambda event: event.span.start)]
     changed = {memory.id: change for memory in in_order if (change := _find_change(memory, changes))}
@@ -86,16 +87,18 @@ def list_agenda(snapshot: Snapshot, request: Request, query: SearchQuery) -> tup
 
 
 def _find_events(memories: Sequence[MemoryRecord], window: Span) -> Iterator[_Event]:
-    """Find the statements of events within a time, each once."""
+    """Find the statements of events within a time, each once; "this year" is no time of an event tomorrow."""
+    longest = max(window.end - window.start, _MANY_DAYS)
     for memory in memories:
         begin = memory.happened_at
         if isinstance(memory, Fact) and window.start <= begin < window.end:
             yield _Event(memory, Span(begin, begin))
-            continue
-        times = chain.from_iterable(_list_times(part, begin, window) for part in split_sentences(memory.statement))
-        inside = [span for span in times if span.start < window.end and span.end > window.start]
-        if inside:
-            yield _Event(memory, min(inside, key=lambda span: span.start))
+        elif names_coming_time(memory.statement):
+            times = chain.from_iterable(_list_times(part, begin, window) for part in split_sentences(memory.statement))
+            inside = [span for span in times if span.start < window.end and span.end > window.start]
+            first = min(inside, key=lambda span: span.start, default=None)
+            if first is not None and first.end - first.start <= longest:
+                yield _Event(memory, first)
 
 
 def _list_times(sentence: str, said_at: datetime, window: Span) -> Sequence[Span]:
@@ -114,6 +117,10 @@ def _find_change(memory: MemoryRecord, changes: Sequence[tuple[MemoryRecord, fro
         other for other, own in changes if other.happened_at > memory.happened_at and 2 * len(own & about) > len(own)
     )
     return next(later, None)
+
+
+def _is_assistants(memory: MemoryRecord) -> bool:
+    return isinstance(memory, Episode) and memory.role == "assistant"
 
 
 def _states_change(memory: MemoryRecord) -> bool:

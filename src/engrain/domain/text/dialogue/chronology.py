@@ -16,7 +16,8 @@ _LONGEST: Final = 120  # characters
 _WORD = lazy_pattern(r"\w+")
 _SAYING: Final = frozenset(
     "tell told say said saying talk talked talking speak speaking spoke spoken discuss discussed discussing mention"
-    " mentioned chat chatted chatting conversation conversations chats discussion discussions recap".split()
+    " mentioned chat chatted chatting conversation conversations chats discussion discussions recap work"
+    " worked working".split()
 )
 _KNOWING: Final = frozenset("know known remember recall learn learned learnt noted saved stored describe".split())
 # What may stand beside them. Not "her" or "it", which are something.
