@@ -158,10 +158,23 @@ def list_coming_spans(text: str, said_at: datetime, *, until: datetime | None) -
 
 
 def _parse_coming(match: re.Match[str], now: datetime) -> Span | None:
-    weekday = match["weekday"]
+    weekday, day = match["weekday"], match["of_month"]
+    if day:
+        return _find_day_of_month(int(day), now)
     if weekday:  # who means today says so
         return parse_span(weekday, now, after=_midnight(now) + timedelta(days=1))
     return parse_span(match[0].replace("the weekend", "this weekend"), now, after=now)
+
+
+def _find_day_of_month(day: int, now: datetime) -> Span | None:
+    """The first day of that number that is not over, of this month or one of the next two; every other one has 31."""
+    for months in range(3):
+        year, month = now.year + (now.month + months - 1) // 12, (now.month + months - 1) % 12 + 1
+        if 1 <= day <= monthrange(year, month)[1]:
+            span = _days(datetime(year, month, day, tzinfo=now.tzinfo), 1)
+            if span.end > now:
+                return span
+    return None
 
 
 def parse_relative_span(text: str) -> RelativeSpan | None:
@@ -451,6 +464,8 @@ _MAY_COME: Final = lazy_pattern(
     rf"(?<!last )(?<!past )(?P<weekday>{'|'.join(_WEEKDAYS)})(?P<days>s)?"
     rf"|in {_COUNT.replace('?P<count>', '?:')} (?:day|week|month)s?"
     rf"|{_SOME_DAY} (?:of )?{_SOME_MONTH}(?:,? (?:19|20)\d\d)?|{_SOME_MONTH} {_SOME_DAY}(?:,? (?:19|20)\d\d)?"
+    rf"|(?:on|by|until|for) the (?P<of_month>[0-3]?\d)(?:st|nd|rd|th)"
+    rf"(?! (?:of|floor|street|avenue|{'|'.join(_MONTHS)})\b)"
     rf"|(?:in|for|until|by) {_SOME_MONTH}(?! \d)|(?:19|20)\d\d-\d\d-\d\d)(?!\w)",
     re.IGNORECASE,
 )

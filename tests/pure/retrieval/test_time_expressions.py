@@ -156,6 +156,12 @@ def test_any_text_is_read_without_a_fault(text: str) -> None:
         ("every Friday", [("2026-11-27", "2026-11-28"), ("2026-12-04", "2026-12-05")]),
         ("off on Fridays", [("2026-11-27", "2026-11-28"), ("2026-12-04", "2026-12-05")]),
         ("31 June", []),
+        ("the dentist is on the 24th at 3", [("2026-11-24", "2026-11-25")]),
+        ("due on the 3rd", [("2026-12-03", "2026-12-04")]),
+        ("on the 31st", [("2026-12-31", "2027-01-01")]),
+        ("on the 40th", []),
+        ("I live on the 4th floor", []),
+        ("on the 4th of January", [("2027-01-04", "2027-01-05")]),
     ],
 )
 def test_times_to_come_are_seen_from_when_they_were_named(text, expected):

@@ -110,6 +110,13 @@ def test_where_nothing_is_planned_the_question_is_one_as_any_other(agent):
     assert agent.recall("Do I have any plans in February?").evidence == "none"
 
 
+def test_whose_plans_a_question_asks_for_by_name_are_theirs(agent):
+    assert contents(agent.recall("What does Lotte have next week?")) == [SCHOOL, PIANO]
+    agent.observe("I'm at a conference on Monday.", speaker="Ben")
+    assert contents(agent.recall("What is Ben doing on Monday?")) == ["I'm at a conference on Monday."]
+    assert agent.recall("Does Zoe have anything on Monday?")[0].score > 0
+
+
 def test_a_long_time_is_none_of_an_event_in_a_short_one(agent):
     agent.observe("We are going to move house this year.")
     assert contents(agent.recall("What do I have tomorrow?")) == [RUN, DINNER]

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.records import Episode, Fact
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.changes import CHANGE_TERMS, describe_sentence
 from engrain.domain.text.dialogue.chronology import asks_for_plans
 from engrain.domain.text.dialogue.questions import split_sentences
@@ -43,6 +43,7 @@ _TO_COME = lazy_pattern(
     re.IGNORECASE,
 )
 _YEARLY = lazy_pattern(r"\b(?:birthdays?|anniversar(?:y|ies))\b", re.IGNORECASE)
+_NAME = lazy_pattern(r"(?<!^)\b[^\W\d_a-z]\w+(?:['\u2019]s)?")
 # Of these there are several, and when one is says nothing of which: "the team meeting moved" is no news of another.
 _COMMON: Final = frozenset(
     terms(
@@ -70,13 +71,14 @@ def list_agenda(snapshot: Snapshot, request: Request, query: SearchQuery) -> tup
     """
     now = request.now.astimezone(query.time_zone)
     window, rest = split_coming_span(query.text, now)
-    if not asks_for_plans(rest, is_dated=window is not None):
+    names = frozenset(words(" ".join(_NAME.findall(rest))))
+    if not asks_for_plans(_NAME.sub(" ", rest), is_dated=window is not None):
         return ()
     span = window or Span(now, now + _AHEAD)
     criteria = replace(request.filter, kinds=tuple(kind for kind in request.filter.kinds if kind != "rule"))
     memories = load_newest(snapshot, replace(request, filter=criteria), query, _MOST) if criteria.kinds else ()
     stated = [memory for memory in memories if is_statement(memory, query.text)]
-    all_events = list(_find_events(stated, span))
+    all_events = [event for event in _find_events(stated, span) if _is_about(event.memory, names)]
     events = [event for event in all_events if not _is_assistants(event.memory)] or all_events
     own = (memory for memory in stated if not _is_assistants(memory)) if events else ()
     changes = [(other, _list_own_terms(other)) for other in own if _states_change(other)]
@@ -117,6 +119,12 @@ def _find_change(memory: MemoryRecord, changes: Sequence[tuple[MemoryRecord, fro
         other for other, own in changes if other.happened_at > memory.happened_at and 2 * len(own & about) > len(own)
     )
     return next(later, None)
+
+
+def _is_about(memory: MemoryRecord, names: frozenset[str]) -> bool:
+    """True if a statement is by or about everybody that a question names."""
+    speaker = memory.speaker if isinstance(memory, Episode) else None
+    return names <= frozenset(words(f"{speaker or ''} {memory.statement}")) if names else True
 
 
 def _is_assistants(memory: MemoryRecord) -> bool:
