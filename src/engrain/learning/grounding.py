@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engrain.domain.text.analysis import STOP_WORDS, terms
-from engrain.retrieval.time_expressions import Span, parse_span, parse_spans
+from engrain.retrieval.chronology.time_expressions import Span, parse_span, parse_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.retrieval.time_expressions import Span
+    from engrain.retrieval.chronology.time_expressions import Span
 
 # Questions whose answer is counted or added up over several conversations.
 _COUNTING = lazy_pattern(

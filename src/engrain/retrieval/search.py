@@ -21,9 +21,11 @@ from engrain.domain.records import (
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.dialogue.chronology import may_ask_by_time
 from engrain.domain.text.small_talk import is_exclamation
-from engrain.retrieval import channels, evidence, fusion, ranking, repeats, speakers, time_expressions
+from engrain.retrieval import channels, evidence, fusion, ranking, repeats, speakers
 from engrain.retrieval.candidates import Candidates, add_up
+from engrain.retrieval.chronology import time_expressions
 from engrain.retrieval.embeddings.query_embedding import NO_VECTORS, QueryEmbedding
+from engrain.retrieval.misspellings import correct_query
 from engrain.retrieval.presets import BY_CHANNEL, Preset
 from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces
@@ -49,8 +51,6 @@ INDEX_BEHIND = Degraded(
 )
 MAX_DROPPED = 50
 _LONGEST_QUESTION = 200  # characters; a longer one may be a prompt with more in it
-_LEAST_LETTERS = 5  # of a word that may be misspelt
-_MOST_READ_FOR_WORDS = 30  # candidates
 NO_ROWS = np.zeros(0, np.bool_)
 
 _Result = TypeVar("_Result")
@@ -153,7 +153,7 @@ def _answer(
         return by_time, 0
     about = speakers.remove_speaker_names(query.text, known)
     found = _find_candidates(snapshot, request, query, vectors, about=about)
-    respelt = _correct_spelling(query, found)
+    respelt = correct_query(snapshot, request, query, lists=found.lists, traits=found.traits)
     if respelt != query.text:
         query = replace(query, text=respelt)
         about = speakers.remove_speaker_names(respelt, known)
@@ -192,22 +192,6 @@ def _answer(
         dropped=dropped,
     )
     return answer, waiting
-
-
-def _correct_spelling(query: SearchQuery, channel_lists: _ChannelLists) -> str:
-    """The text of a query, its misspelt words by those of the candidates that are nearest in meaning."""
-    nearest, traits = channel_lists.lists.get("vector"), channel_lists.traits
-    if nearest is None or traits is None or not (long := [term for term in query.terms if len(term) >= _LEAST_LETTERS]):
-        return query.text
-    statements = dict(zip(traits["doc"].tolist(), traits["statement"].tolist(), strict=True))
-    said = "\n".join(filter(None, statements.values())).lower()
-    unknown = [term for term in long if term not in said and term.isalpha()]
-    if not unknown:
-        return query.text
-    from engrain.domain.text.spelling import correct_spelling
-
-    read = (statements.get(doc) for doc in nearest.docs[:_MOST_READ_FOR_WORDS].tolist())
-    return correct_spelling(query.text, unknown, filter(None, read))
 
 
 def _find_other_statement(

@@ -12,8 +12,8 @@ from engrain.domain.records import Explanation
 from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.retrieval import ranking
 from engrain.retrieval.candidates import Share, explain_rows
+from engrain.retrieval.chronology.time_expressions import Span
 from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals, effective_confidence
-from engrain.retrieval.time_expressions import Span
 from tests.support.sample_records import NOON, fact
 from tests.support.sample_search import traits
 from tests.support.traits import as_table

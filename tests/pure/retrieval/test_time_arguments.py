@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engrain.retrieval.time_expressions import parse_span
+from engrain.retrieval.chronology.time_expressions import parse_span
 
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=UTC)  # a Wednesday
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.retrieval.time_expressions import (
+from engrain.retrieval.chronology.time_expressions import (
     Span,
     list_coming_spans,
     parse_relative_span,

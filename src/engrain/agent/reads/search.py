@@ -47,12 +47,13 @@ def search(
 
     `check` raises where the caller, with the pools it is in, may not search this.
     """
-    from engrain.retrieval import reranking
     from engrain.retrieval.search import read_nothing
 
     request = Request(caller=caller, filter=narrowed, now=parts.clock())
     if not question.deep:
         return search_and_read(parts, request, question, check=check, read=read_nothing)[0]
+    from engrain.retrieval import reranking
+
     deeper = replace(question, limit=max(question.limit, reranking.MAX_CANDIDATES))
     answer, _ = search_and_read(parts, request, deeper, check=check, read=read_nothing)
     budget_s = parts.settings.reranking.budget_s

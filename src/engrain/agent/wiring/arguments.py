@@ -173,7 +173,7 @@ def _parse_words(value: object, now: datetime, *, after: datetime | None = None)
     """Return the beginning and end of a time in words; None for what is no such text."""
     if not isinstance(value, str) or _is_in_digits(value):
         return None
-    from engrain.retrieval.time_expressions import parse_span
+    from engrain.retrieval.chronology.time_expressions import parse_span
 
     span = parse_span(value, now, after=after)
     return None if span is None else (span.start.astimezone(UTC), span.end.astimezone(UTC))

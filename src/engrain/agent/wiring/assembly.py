@@ -16,7 +16,6 @@ from engrain.config.jobs import find_time_zone
 from engrain.config.tree import HybridWeights, Retrieval, ScoreWeights, Settings
 from engrain.context.recipes import build_recipes
 from engrain.domain.memories.decay import DecayPolicy
-from engrain.retrieval import reranking
 from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
 from engrain.retrieval.presets import PRESETS, Preset
@@ -24,7 +23,7 @@ from engrain.retrieval.presets import PRESETS, Preset
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.ports import Clock, Ids
+    from engrain.domain.ports import Clock, Ids, Reranker
     from engrain.storage.store import SqlStore
 
 
@@ -47,7 +46,7 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
         time_zone=find_time_zone(settings.retrieval.timezone),
         ids=ids,
         embedder=with_cache(usable, settings),
-        reranker=reranking.check_reranker(chosen.reranker),
+        reranker=_check_reranker(chosen.reranker),
         name_finder=chosen.name_finder,
         llm=with_meter(chosen.llm, settings),
         configured_embedder=embedder,
@@ -64,6 +63,15 @@ def assemble(store: SqlStore, chosen: Engines, *, settings: Settings, clock: Clo
         ),
         buffers=Buffers(settings),
     )
+
+
+def _check_reranker(reranker: object) -> Reranker | None:
+    """Check a re-ranker; where there is none, as most often, nothing is imported for it."""
+    if reranker is None:
+        return None
+    from engrain.retrieval.reranking import check_reranker
+
+    return check_reranker(reranker)
 
 
 def _load_presets(settings: Retrieval) -> Mapping[str, Preset]:

@@ -12,7 +12,7 @@ from engrain.agent.writes.episodes import new_episode, parse_importance
 from engrain.agent.writes.memories import new_fact, store_statement
 from engrain.domain.memories.routing import Routing, Suggestion
 from engrain.domain.text.categories import fact_category
-from engrain.retrieval.time_expressions import parse_spans
+from engrain.retrieval.chronology.time_expressions import parse_spans
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

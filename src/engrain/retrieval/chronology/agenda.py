@@ -18,8 +18,8 @@ from engrain.domain.text.dialogue.chronology import asks_for_plans
 from engrain.domain.text.dialogue.questions import split_sentences
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.retrieval.chronology.newest import load_newest, make_hits
+from engrain.retrieval.chronology.time_expressions import Span, list_coming_spans, names_coming_time, split_coming_span
 from engrain.retrieval.repeats import is_statement
-from engrain.retrieval.time_expressions import Span, list_coming_spans, names_coming_time, split_coming_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,9 +15,9 @@ from engrain.domain.text.dialogue.chronology import (
 )
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.retrieval.chronology.newest import load_newest, make_hits
+from engrain.retrieval.chronology.time_expressions import split_spans
 from engrain.retrieval.repeats import is_statement
 from engrain.retrieval.speakers import list_named, remove_speaker_names
-from engrain.retrieval.time_expressions import split_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
