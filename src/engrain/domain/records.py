@@ -443,7 +443,7 @@ class DroppedCandidate(Record):
 class Answer(Record, Sequence[Hit]):
     """Hits of one recall, best first, and the parts that the search lacked."""
 
-    query: str  # as it was searched for: what a long prompt asks
+    query: str  # as it was searched for: what a long prompt asks, without typing errors
     preset: str
     hits: tuple[Hit, ...] = ()
     degraded: tuple[Degraded, ...] = ()  # one sentence for each missing part

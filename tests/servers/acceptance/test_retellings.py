@@ -65,6 +65,16 @@ def test_of_what_was_said_at_a_time_all_is_told_and_nothing_else(agent, query, d
     assert [day for day in SAID if SAID[day][0] in text] == sorted(days)
 
 
+@pytest.mark.parametrize("query", ["What did you say last week?", "What did you recommend last week?"])
+def test_what_the_assistant_said_comes_first_where_it_is_asked_for(agent, clock, query):
+    clock[0] = FRIDAY - timedelta(days=8, hours=1)
+    agent.observe("Your new car needs winter tyres from November on.", role="assistant")
+    clock[0] = FRIDAY
+    tyres, *others = contents(agent.recall(query))
+    assert tyres == "Your new car needs winter tyres from November on."
+    assert others == said(-8, -9)
+
+
 def test_where_nothing_was_said_the_question_is_one_as_any_other(agent):
     assert agent.recall("What did I tell you in March?").evidence == "none"
     assert agent.recall("What did I tell you today?").evidence == "none"

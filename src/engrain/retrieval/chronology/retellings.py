@@ -10,6 +10,7 @@ from engrain.domain.records import Episode
 from engrain.domain.text.dialogue.chronology import (
     asks_about_user,
     asks_for_last_conversation,
+    asks_what_assistant_said,
     asks_what_was_said,
     asks_what_was_said_ever,
 )
@@ -35,8 +36,8 @@ _MOST = 200  # memories are looked at, the newest
 def list_retelling(snapshot: Snapshot, request: Request, query: SearchQuery, known: Sequence[str]) -> tuple[Hit, ...]:
     """List what a question for what was said, or is known of the user, asks for; nothing for any other.
 
-    What users state comes first, then what assistants do, each the newest first; of one of the `known` speakers
-    that is named alone. Of the last conversation the end comes first, whoever said it.
+    What users state comes first, or what assistants do where it asks for that, each the newest first; of one of the
+    `known` speakers that is named alone. Of the last conversation the end comes first, whoever said it.
     """
 
     def load(narrowed: Request, limit: int = _MOST) -> Sequence[MemoryRecord]:
@@ -47,7 +48,10 @@ def list_retelling(snapshot: Snapshot, request: Request, query: SearchQuery, kno
     is_last = asks_for_last_conversation(query.text)
     narrowed = _narrow_to_last_session(request, load) if is_last else _narrow(request, query, known)
     stated = [] if narrowed is None else _list_statements(load(narrowed), query.text)
-    return make_hits(query, stated if is_last else _sort_by_role(stated))
+    if is_last:
+        return make_hits(query, stated)
+    is_assistants = asks_what_assistant_said(query.text)
+    return make_hits(query, sorted(stated, key=lambda memory: _is_of_assistant(memory) != is_assistants))
 
 
 def _narrow(request: Request, query: SearchQuery, known: Sequence[str]) -> Request | None:
@@ -95,6 +99,5 @@ def _list_statements(memories: Sequence[MemoryRecord], text: str) -> list[Memory
     return [memory for memory in memories if is_statement(memory, text)]
 
 
-def _sort_by_role(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Sort what assistants say behind the rest."""
-    return sorted(memories, key=lambda memory: isinstance(memory, Episode) and memory.role != "user")
+def _is_of_assistant(memory: MemoryRecord) -> bool:
+    return isinstance(memory, Episode) and memory.role != "user"

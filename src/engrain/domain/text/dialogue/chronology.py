@@ -17,7 +17,7 @@ _WORD = lazy_pattern(r"\w+")
 _SAYING: Final = frozenset(
     "tell told say said saying talk talked talking speak speaking spoke spoken discuss discussed discussing mention"
     " mentioned chat chatted chatting conversation conversations chats discussion discussions recap work"
-    " worked working".split()
+    " worked working suggest suggested recommend recommended advise advised".split()
 )
 _KNOWING: Final = frozenset("know known remember recall learn learned learnt noted saved stored describe".split())
 # What may stand beside them. Not "her" or "it", which are something.
@@ -32,8 +32,8 @@ _ASKING: Final = frozenset(
     " discussions chat chats".split()
 )
 _LOOKING_BACK: Final = frozenset(
-    "did said told talked spoke spoken discussed mentioned chatted was were have had recap summarize summarise summary"
-    " conversation conversations discussion discussions".split()
+    "did said told suggested recommended advised talked spoke spoken discussed mentioned chatted was were have had"
+    " recap summarize summarise summary conversation conversations discussion discussions".split()
 )
 _ABOUT_USER = lazy_pattern(r"\b(?:about|describe|know|remember) (?:me|myself|us)\b|\bwho am i\b", re.IGNORECASE)
 _OF_ALL = lazy_pattern(
@@ -86,6 +86,11 @@ def asks_what_was_said(text: str) -> bool:
 def asks_what_was_said_ever(text: str) -> bool:
     """True for such a question that names no time; "What did you say?" asks to hear the last answer again."""
     return asks_what_was_said(text) and _SAID_BY_YOU.search(text) is None
+
+
+def asks_what_assistant_said(text: str) -> bool:
+    """True for such a question about what the one who is asked said: "What did you tell me yesterday?"."""
+    return _SAID_BY_YOU.search(text) is not None
 
 
 def asks_for_last_conversation(text: str) -> bool:
