@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engrain.domain.records import DroppedCandidate, Explanation, Fact, MemoryRecord, Rule
-from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, is_question
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 from engrain.domain.text.repetition import (
+    asks_alone,
     asks_something,
     hash_words,
     mark_echoes,
@@ -80,6 +81,6 @@ def is_statement(memory: MemoryRecord, query: str) -> bool:
     """True if a memory can be evidence: no question, no answer that says nothing, nor what the query itself says."""
     if isinstance(memory, Fact | Rule):
         return True
-    if is_question(memory.content) or says_nothing(memory.content, role=memory.role):
+    if asks_alone(memory.content, role=memory.role) or says_nothing(memory.content, role=memory.role):
         return False
     return not says_the_same(memory.content, query) or asks_something(query)

@@ -8,6 +8,7 @@ from engrain.domain.text.dialogue.questions import (
     is_question,
     question_share,
     question_shares,
+    states_beside_asking,
     strip_asking_words,
 )
 
@@ -177,3 +178,37 @@ def test_the_share_of_a_text_without_spaces_is_of_its_characters():
 )
 def test_words_that_say_how_a_question_asks_are_not_looked_for(query, left):
     assert strip_asking_words(query).split() == left
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I live in Lyon. Can you recommend a restaurant?",
+        "I'm allergic to cats, Tom, could you lock Minka away?",
+        "What can I order there? I don't eat meat.",
+        "The boiler is leaking. Can you send someone?",
+        "Hi, my flight is LH 431 on Friday. Do I need a visa for the stopover?",
+        "There are forty of us. Is the room big enough?",
+    ],
+)
+def test_what_a_turn_tells_before_or_after_it_asks_is_told(content):
+    assert states_beside_asking(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Where do I live?",
+        "I forgot where I put my keys. Where are they?",
+        "I don't know my blood type. Do you?",
+        "I'm not sure about the date. Was it Friday?",
+        "I'd like to know when the train leaves. Is it at nine?",
+        "We have a question about it. When do you open?",
+        "My hero! Where did you find it?",
+        "That's awesome! How did it go?",
+        "You did great at the race! How did you feel?",
+        "I live in Lyon. " + "Can you recommend a restaurant there? " * 30,
+    ],
+)
+def test_whoever_says_what_they_want_to_know_tells_nothing(content):
+    assert not states_beside_asking(content)

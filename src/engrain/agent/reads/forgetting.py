@@ -12,7 +12,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import Caller, Episode, Fact, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms, words
-from engrain.domain.text.dialogue.questions import is_question
+from engrain.domain.text.repetition import asks_alone
 from engrain.retrieval.search_query import SearchQuery
 from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import load_learned
@@ -84,7 +84,7 @@ def _states(memory: MemoryRecord, *, speaker_alone: bool) -> bool:
     """True if a memory states something, in words of the user where these alone are meant."""
     if not isinstance(memory, Episode):
         return True
-    return not is_question(memory.content) and (memory.role == "user" or not speaker_alone)
+    return not asks_alone(memory.content, role=memory.role) and (memory.role == "user" or not speaker_alone)
 
 
 def _is_own(memory: MemoryRecord, caller: Caller) -> bool:

@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.text.analysis import stems, terms
-from engrain.domain.text.dialogue.questions import is_question
+from engrain.domain.text.dialogue.questions import is_question, states_beside_asking
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.small_talk import is_small_talk
 
@@ -131,7 +131,7 @@ def repeat_key(content: str, *, role: Role | None, speaker: str | None) -> Hasha
     speaker where they have the same words in order, whatever their case and punctuation, as one other word may be a
     name, a number or a "not".
     """
-    is_asked = len(content) <= _MOST_CHARACTERS and (is_question(content) or says_nothing(content, role=role))
+    is_asked = len(content) <= _MOST_CHARACTERS and (asks_alone(content, role=role) or says_nothing(content, role=role))
     return _find_key(_find_words(content), role, speaker, terms(content) if is_asked else ())
 
 
@@ -163,7 +163,7 @@ class Repetition(NamedTuple):
 def describe_repetition(content: str, *, role: Role | None, speaker: str | None) -> Repetition:
     """Describe what a turn repeats, once for all searches that find it."""
     is_short = len(content) <= _MOST_CHARACTERS
-    is_empty, is_asked = says_nothing(content, role=role), is_short and is_question(content)
+    is_empty, is_asked = says_nothing(content, role=role), is_short and asks_alone(content, role=role)
     asks = is_asked or (is_short and _begins_as_question(content))
     goes_by_terms = is_asked or (is_short and is_empty)
     own = terms(content) if asks or goes_by_terms else []
@@ -203,6 +203,11 @@ def _find_words(content: str) -> tuple[str, ...] | str:
 def asks_something(content: str) -> bool:
     """True for a question, also one without its mark: "whats my cats name"."""
     return is_question(content) or _begins_as_question(content)
+
+
+def asks_alone(content: str, *, role: Role | None) -> bool:
+    """True for a turn that is a question and tells nothing beside it, as what an assistant says before it asks."""
+    return is_question(content) and (role == "assistant" or not states_beside_asking(content))
 
 
 def measure_repetition(question_terms: str, query_terms: Collection[str]) -> float:

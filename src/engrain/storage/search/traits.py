@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from engrain.domain.text.dialogue.changes import UNSTATED, describe_statement
-from engrain.domain.text.repetition import describe_repetition
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
+from engrain.domain.text.repetition import asks_alone, describe_repetition
 from engrain.storage.filters import HAPPENED_AT, SEEN
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import candidates
@@ -57,6 +58,7 @@ TRAITS: Final = np.dtype(
     ]
 )
 _FADES = "confidence, decay_rate, last_confirmed_at"
+_JUST_TELLING = 0.4  # the share of its words that ask, of a turn that tells something beside: less than a question's
 _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
 _UNSAID = "NULL, 0, NULL, NULL, CAST(0 AS double precision)"
 # A fact about the user counts as what they say of themselves.
@@ -147,6 +149,8 @@ def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[
         repetition: tuple[int, int, str | None, bool] = (hash(id_), hash(id_), None, False)
         statement = UNSTATED
     else:
+        if asking >= LEAST_QUESTION_SHARE and not asks_alone(content, role=role):
+            asking = _JUST_TELLING
         repetition = describe_repetition(content, role=role, speaker=speaker)
         statement = describe_statement(content, role=role, asking=asking)
     session = hash(id_) if session is None else hash((scope, session))

@@ -121,6 +121,19 @@ _ASKING = lazy_pattern(
     |\b(?:איפה|מה|מתי|איך|למה|כמה|מי|האם|אני|שלי|של|את|לי)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_MOST_ASKING_CHARACTERS, _LEAST_TOLD = 800, 4
+_TELLING = lazy_pattern(
+    r"(?:(?:hi|hello|hey|so|and|but|well|ok|okay|oh|btw|by the way|also|actually|now|today|yesterday)\W+)*"
+    r"(?:(?:i|we)(?:['\u2019]\w+)?|my|our|the|there)\s",
+    re.IGNORECASE,
+)
+_WANTING = lazy_pattern(
+    r"\b(?:i|we)(?:['\u2019]\w+|\s(?:am|was|are|were|would|have|do|can|could|just|really|still|only|also|not|cannot"
+    r"|\w+n['\u2019]t))*\s(?:forg[eo]t\w*|wonder\w*|want\w*|need\w*|like\sto|look\w*\sfor|curious|ask\w*|hop\w+|think\w*"
+    r"|guess|know|knew|remember|recall|find|understand|sure)\b"
+    r"|\bquestions?\b|\b(?:tell|help|remind|explain|show)\s(?:me|us)\b",
+    re.IGNORECASE,
+)
 _ENDS_OTHERWISE = (".", "!", ":", ";", ",", "\u2026", "\u3002", ")")
 
 
@@ -182,6 +195,22 @@ def is_question(content: str) -> bool:
     if content[:2] not in _BEGINNINGS and "?" not in content and content.isascii():  # as most are
         return False
     return question_share(content) >= LEAST_QUESTION_SHARE
+
+
+def states_beside_asking(content: str) -> bool:
+    """True for a turn that tells something before or after it asks: "We bought a Rivian. How do I charge it at night?".
+
+    Something of its speaker, or of a thing, in a sentence of four words or more. Whoever says what they want to know
+    tells nothing. In English.
+    """
+    if len(content) > _MOST_ASKING_CHARACTERS:
+        return False
+    stated = (strip_question(sentence) for sentence in split_sentences(content))
+    return any(_tells_something(sentence) for sentence in stated if len(sentence.split()) >= _LEAST_TOLD)
+
+
+def _tells_something(sentence: str) -> bool:
+    return _TELLING.match(sentence) is not None and _WANTING.search(sentence) is None
 
 
 def split_sentences(content: str) -> list[str]:
