@@ -11,16 +11,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_interval, parse_scope, parse_text
 from engrain.domain import checks
-from engrain.domain.records import (
-    DECAY_RATES,
-    RELATIONS,
-    ROLES,
-    Episode,
-    Fact,
-    Link,
-    MemoryRecord,
-    Rule,
-)
+from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.errors import Forbidden, InvalidInput
 
 if TYPE_CHECKING:
@@ -409,8 +400,8 @@ class Agent(Conversations):
         """Store an input where `route` says, hold it in working memory, answer it by `recall`, or forget.
 
         Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
-        `working.append` do; words that say more than their fact are an episode, too, from which it is learned. A
-        question about what was believed is answered as of then. The settings `handling.forget` and
+        `working.append` do; words that say more than their fact, or tell something beside a question, are an episode,
+        too. A question about what was believed is answered as of then. The settings `handling.forget` and
         `handling.remember` say whether a request to forget and a statement are done, proposed in `suggestion`, or left
         episodes; a request to forget is proposed by default, and not stored.
 
@@ -427,6 +418,8 @@ class Agent(Conversations):
             case "recall" | "past":
                 asked, then = handling.past_question(parts, routing)
                 done |= {"answer": self.recall(asked, as_of=then)}
+                if handling.tells(routing, role):
+                    done |= {"kept": self.observe(text, role=role, speaker=speaker)}
             case "working":
                 done |= {"working": self.working.append(text, role=role, speaker=speaker)}
             case "note":
@@ -447,8 +440,7 @@ class Agent(Conversations):
             case _:
                 is_proposed = routing.route == "fact" and policy.remember == "propose"
                 suggestion = handling.suggest_fact(routing, caller) if is_proposed else None
-                kept = self.observe(content, role=role, speaker=speaker)
-                done |= {"kept": kept, "suggestion": suggestion}
+                done |= {"kept": self.observe(content, role=role, speaker=speaker), "suggestion": suggestion}
         return HandledInput(routing=routing, **done)
 
     def import_file(

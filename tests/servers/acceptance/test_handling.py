@@ -185,6 +185,14 @@ def test_words_that_say_more_than_their_fact_are_kept_too_and_forgotten_with_it(
     assert ids(agent.handle("forget that").suggestion.memories) == {fact.id, said.id}
 
 
+def test_what_is_told_beside_a_question_is_kept_and_a_question_alone_is_not(opened):
+    agent = opened().agent("desk", session="monday", user="ana")
+    handled = agent.handle("I live in Lyon. Can you recommend a good restaurant nearby for tonight?")
+    assert handled.answer is not None
+    assert agent.recall("Where do I live?")[0].memory.id == handled.kept.id
+    assert agent.handle("Can you recommend a good restaurant nearby for tonight?").kept is None
+
+
 def test_a_user_speaks_two_languages_of_one_home(opened):
     agent = opened(forget="do").agent("aide", session="monday", user="jonas")
     for said, home in (("I live in Leipzig.", "Leipzig"), ("Ich bin nach Dresden gezogen.", "Dresden")):

@@ -12,6 +12,7 @@ from engrain.agent.writes.episodes import new_episode, parse_importance
 from engrain.agent.writes.memories import new_fact, store_statement
 from engrain.domain.memories.routing import Routing, Suggestion
 from engrain.domain.text.categories import fact_category
+from engrain.domain.text.repetition import asks_alone
 from engrain.retrieval.chronology.time_expressions import parse_spans
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, Episode, Fact, MemoryRecord
+    from engrain.domain.records import Caller, Episode, Fact, MemoryRecord, Role
     from engrain.domain.requests import Act
 
 
@@ -30,6 +31,11 @@ def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]
     now = parts.local_now()
     spans = parse_spans(routing.content, now)
     return routing.topic or "", min(spans[0].end, now) if spans else now
+
+
+def tells(routing: Routing, role: Role) -> bool:
+    """True for a question of a person that tells something beside."""
+    return role == "user" and not asks_alone(routing.content, role=role)
 
 
 def remember_statement(parts: Parts, caller: Caller, routing: Routing, turn: Mapping[str, Any]) -> tuple[Episode, Fact]:
