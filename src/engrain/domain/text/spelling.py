@@ -57,20 +57,22 @@ def correct_spelling(query: str, unknown_terms: Collection[str], texts: Iterable
         own = terms(word)
         if len(own) != 1 or own[0] not in unknown_terms:
             continue
-        known = _list_words(texts) if known is None else known
+        known = _list_words(texts, unknown_terms) if known is None else known
         if own[0] not in known:
             is_name = word[0].isupper() and not query.startswith(word)
             corrected = corrected.replace(word, _find_meant(word, own[0], known, is_name=is_name))
     return corrected
 
 
-def _list_words(texts: Iterable[str]) -> dict[str, str]:
-    """List the words of some texts by their terms, the first word of each."""
+def _list_words(texts: Iterable[str], unknown_terms: Collection[str]) -> dict[str, str]:
+    """List the words of some texts that begin as one of the terms does by their own terms, the first word of each."""
+    initials = {term[0] for term in unknown_terms}
     words: dict[str, str] = {}
     for text in texts:
         for word in _WORD.findall(text):
-            for term in terms(word):
-                words.setdefault(term, word)
+            if word[0].lower() in initials or not word[0].isascii():  # terms are dear, and have no accents
+                for term in terms(word):
+                    words.setdefault(term, word)
     return words
 
 
