@@ -17,6 +17,7 @@ from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import find_asked_kind, find_values
 from engrain.domain.text.indexing import own_terms
 from engrain.domain.text.patterns import lazy_pattern
+from engrain.retrieval.speakers import find_introduction
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -54,7 +55,8 @@ class Question:
     often put in other words. English queries alone have names and things: others write more words in capitals.
     `names_speaker`: it had the name of a speaker, which is none of its terms; `speakers` are the terms of those names.
     `asks_work`: it asks what somebody does, which has no words of its own in an answer. `attribute`: the attribute of a
-    thing that it asks for by name, such as a phone number.
+    thing that it asks for by name, such as a phone number. `introduction`: what users say who tell of themselves what
+    it asks for, such as their name.
     """
 
     terms: frozenset[str]
@@ -64,19 +66,21 @@ class Question:
     speakers: frozenset[str] = frozenset()
     asks_work: bool = False
     attribute: attributes.Attribute | None = None
+    introduction: re.Pattern[str] | None = None
 
     @classmethod
     def parse(cls, query: str, *, whole_terms: Collection[str] | None = None) -> Question:
         """Parse a query, without the names of speakers; `whole_terms` are those of one that had such names."""
-        own, names_speaker = frozenset(word_terms(strip_asking_words(query))), whole_terms is not None
+        told, names_speaker = find_introduction(query), whole_terms is not None
+        own = frozenset(word_terms(strip_asking_words(query)) or (terms(query) if told else ()))
         speakers = frozenset(whole_terms or ()).difference(terms(query))
         beginnings = attributes.BEGINNINGS.intersection(map(_BEGINNING, own))
         attribute = attributes.find_asked_attribute(query, beginnings) if beginnings else None
         if is_foreign(query):
-            return cls(own, names_speaker=names_speaker, speakers=speakers, attribute=attribute)
-        things = frozenset(term for thing in _THING.findall(query) for term in terms(thing))
+            return cls(own, names_speaker=names_speaker, speakers=speakers, attribute=attribute, introduction=told)
+        things = frozenset(terms(" ".join(_THING.findall(query))))
         asks_work = find_asked_kind(query) == "work"
-        return cls(own, own & find_names(query), own & things, names_speaker, speakers, asks_work, attribute)
+        return cls(own, own & find_names(query), own & things, names_speaker, speakers, asks_work, attribute, told)
 
     @property
     def topic(self) -> frozenset[str]:
@@ -113,7 +117,10 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
         + calibration.speaker * question.names_speaker
     )
     chance = 1 / (1 + math.exp(-logit))
-    if question.attribute is not None and not _tells(question.attribute, question, judged):
+    if question.introduction is not None:
+        known = any(_introduces(hit, question) for hit in judged)
+        chance = max(chance, calibration.strong) if known else min(chance, calibration.attribute)
+    elif question.attribute is not None and not _tells(question.attribute, question, judged):
         chance = min(chance, calibration.attribute)
     if chance < calibration.weak:
         return chance, "none"
@@ -123,6 +130,14 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
 def _find_met(hit: Hit, same: frozenset[str], question: Question) -> frozenset[str]:
     """Find the terms of a question that a hit has, the `same` ones or other words for them."""
     return same | find_met(question.terms - same, own_terms(hit.memory))
+
+
+def _introduces(hit: Hit, question: Question) -> bool:
+    """True where users tell of themselves what a question of theirs asks for, or a fact does."""
+    memory, told = hit.memory, question.introduction
+    if told is None or getattr(memory, "role", None) == "assistant":
+        return False
+    return told.search(memory.statement if isinstance(memory, Fact) else memory.content) is not None
 
 
 def _list_about_speakers(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -55,6 +56,16 @@ _MOST_REPLYING: Final = 60  # characters of an answer that leaves out what it is
 _LEAST_OF_SPEAKER = 0.66
 JUST_ABOVE: Final = 0.001
 _NEARLY_AS_GOOD: Final = 0.95
+_SOME_DAYS: Final = timedelta(days=2)  # a weekend; of what was said in a month little is of another
+_BESIDE_INTRODUCTIONS: Final = 1.5  # of the score
+_ANSWERS_TOO: Final = 0.8
+_OF_LAST: Final = 3.0  # times as much, where the query asks for the last of some events
+_LAST: Final = lazy_pattern(
+    r"\b(?:did|have|has|had|was|were|is) (?:[\w'\u2019-]+ ){1,4}?last\b"
+    r"(?! (?:night|week|month|year|spring|summer|autumn|fall|winter|name))"
+    r"|\b(?:the|my|our|his|her|their) (?:last time|latest|most recent|newest)\b|\bmost recently\b",
+    re.IGNORECASE,
+)
 _SENTENCES = lazy_pattern(r"(?<=[.!?])\s+")
 _BEGINNING = lazy_pattern(r"\b\w{1,3}")
 _STOP_BEGINNINGS: Final = frozenset(word[:3] for word in STOP_WORDS)
@@ -231,21 +242,26 @@ def count_better(scores: NDArray[np.float64], sessions: NDArray[np.int64]) -> ND
 
 
 def lateness(candidates: RankingInput) -> Gains:
-    """The share of those nearly as good as the best that were said before it.
+    """The share of those nearly as good as the best that were said before it; all of it on a day that it names.
 
-    Of two that answer as well how things are the later one is more likely to be so still. Where the query names a
-    speaker and no kind of value, it asks what somebody has ever said.
+    Of two that answer as well how things are the later one is more likely to be so still, and what happened last is
+    asked for by its time. Where the query names a speaker and no kind of value, it asks what somebody has ever said.
     """
     scores, happened_at = candidates.scores, candidates.traits["happened_at"]
     best = scores.max()
-    asks = best > 0 and asks_for_present(candidates.text)
-    if not asks or (find_asked_kind(candidates.text) is None and candidates.names_speaker):
+    asks_for_last = _LAST.search(candidates.text) is not None
+    is_near = scores >= (_ANSWERS_TOO if asks_for_last else _NEARLY_AS_GOOD) * best
+    days = [span for span in candidates.spans if span.end - span.start <= _SOME_DAYS]
+    if best > 0 and days:
+        is_within = is_near & np.any([span.measure_nearness(happened_at) == 1.0 for span in days], axis=0)
+        return Gains(is_within.astype(np.float64), is_given=is_within)
+    of_speaker = find_asked_kind(candidates.text) is None and candidates.names_speaker
+    if best <= 0 or not (asks_for_last or (asks_for_present(candidates.text) and not of_speaker)):
         return Gains(scores, is_given=np.zeros(len(scores), np.bool_))
-    is_near = scores >= _NEARLY_AS_GOOD * best
     times = np.sort(happened_at[is_near])
     times = times[_begins_group(times)]
     earlier = np.minimum(np.searchsorted(times, happened_at) / max(1, len(times) - 1), 1.0)
-    return Gains(earlier, is_given=is_near & (earlier > 0))
+    return Gains(earlier, earlier * (_OF_LAST if asks_for_last else 1.0), is_near & (earlier > 0))
 
 
 def answer(candidates: RankingInput) -> Gains:
@@ -257,6 +273,9 @@ def answer(candidates: RankingInput) -> Gains:
     best statements alone are looked at.
     """
     text, lacks = candidates.text, np.zeros(len(candidates.scores), np.bool_)
+    introduction = speakers.find_introduction(text)
+    if introduction is not None and (is_one := speakers.find_introduced(candidates.traits, introduction)).any():
+        return Gains(np.ones(len(lacks)), -_BESIDE_INTRODUCTIONS * candidates.scores, ~is_one)
     asks_in_english = _ASKING.search(text) is not None
     if asks_in_english or (is_question(text) and (not text.isascii() or is_foreign(text))):
         names_speaker = candidates.names_speaker

@@ -33,6 +33,11 @@ _SAID_BY_ASSISTANT = lazy_pattern(
 )
 # "the user" and "User:" name one who is called so; "my assistant" and "a user manual" do not.
 _SIDE = lazy_pattern(r"(?:^(?:the\s+)?|\bthe\s+)(\w+)", re.IGNORECASE)
+# Some word of users for themselves is in every question for their name or work that has ASCII letters alone.
+_OF_USER = lazy_pattern(
+    r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabaj?l?h?o|tengo|tenho)\b|[^\x00-\x7f]",
+    re.IGNORECASE,
+)
 _OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
 
 
@@ -123,3 +128,21 @@ def _is_named(match: re.Match[str], names_of: set[str]) -> bool:
     folded = words(match[1])
     is_name = bool(folded) and folded[0] in names_of
     return is_name and (folded[0] not in STOP_WORDS or match[1][0].isupper())
+
+
+@lru_cache(maxsize=1_024)
+def find_introduction(text: str) -> re.Pattern[str] | None:
+    """Find what users say who tell of themselves what a question of theirs asks for: "What's my name?"."""
+    if not _OF_USER.search(text):
+        return None
+    from engrain.domain.text.dialogue import introductions  # which few questions need
+
+    return introductions.find_introduction(text)
+
+
+def find_introduced(traits: NDArray[Any], introduction: re.Pattern[str]) -> NDArray[np.bool_]:
+    """Find the statements in which users, or facts of them, say such a thing."""
+    found = np.zeros(len(traits), np.bool_)
+    stated = np.flatnonzero((traits["statement"] != None) & (traits["role"] != "assistant"))  # noqa: E711  # of each row
+    found[[row for row in stated.tolist() if introduction.search(traits["statement"][row])]] = True
+    return found

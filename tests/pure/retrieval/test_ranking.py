@@ -200,12 +200,25 @@ def test_a_question_that_does_not_count_takes_nothing():
         ("Which tram was next?", {1: None, 2: None, 3: None, 4: None}),  # about the past
         ("Which tram does Ana like?", {1: None, 2: None, 3: None, 4: None}),  # of all that a speaker said
         ("When does Ana go?", {1: None, 2: 0.05, 3: 0.1, 4: None}),
+        ("When did the tram last stop?", {1: None, 2: 0.1, 3: 0.2, 4: 0.3}),  # by its time, of all that answer
+        ("When did Ana last go?", {1: None, 2: 0.1, 3: 0.2, 4: 0.3}),
+        ("What was the last tram of last week?", {1: None, 2: 0.1, 3: 0.2, 4: 0.3}),
+        ("Which trams were late last night?", {1: None, 2: None, 3: None, 4: None}),
     ],
 )
 def test_of_those_nearly_as_good_as_the_best_the_later_gain(text, gains):
     days = {1: 1, 2: 2, 3: 3, 4: 4}
     known = {ref: traits(happened_at=NOON + timedelta(days=later)) for ref, later in days.items()}
     found = judged({1: 1.0, 2: 0.99, 3: 0.96, 4: 0.9}, known, {"lateness": 0.1}, text)
+    shares = {ref: gained(found, ref, "lateness") for ref in known}
+    assert {ref: share and round(share.value, 6) for ref, share in shares.items()} == gains
+
+
+@pytest.mark.parametrize(("days", "gains"), [(1, {1: None, 2: 0.1, 3: None}), (30, {1: None, 2: None, 3: None})])
+def test_of_those_nearly_as_good_as_the_best_those_of_the_day_that_is_named_gain(days, gains):
+    known = {ref: traits(happened_at=NOON + timedelta(days=ref)) for ref in gains}
+    span = Span(NOON + timedelta(days=2), NOON + timedelta(days=2 + days))
+    found = judged({1: 1.0, 2: 0.99, 3: 0.9}, known, {"lateness": 0.1}, "Which tram was late on Monday?", [span])
     shares = {ref: gained(found, ref, "lateness") for ref in known}
     assert {ref: share and round(share.value, 6) for ref, share in shares.items()} == gains
 

@@ -58,6 +58,7 @@ def between(first: str, last: str) -> Span:
         ("last Saturday", [("2026-11-14", "2026-11-15")]),  # today is one
         ("yesterday", [("2026-11-20", "2026-11-21")]),
         ("the day before yesterday", [("2026-11-19", "2026-11-20")]),
+        ("last night", [("2026-11-20T18:00", "2026-11-22")]),  # of which one tells the day after
         ("a couple of days ago", [("2026-11-18", "2026-11-20")]),
         ("two weeks ago", [("2026-11-03", "2026-11-11")]),
         ("the week before 16 November 2023", [("2023-11-09", "2023-11-16")]),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DAY_MICROSECONDS: Final = 86_400_000_000
+_EVENING: Final = 6  # hours before midnight
 
 _MONTHS: Final = {
     name: number
@@ -45,6 +46,7 @@ _NUMBERS: Final = {
     )
     for word in words.split()
 }
+_PART_OF_DAY: Final = "morning|afternoon|evening"
 _DAYS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 
 _MONTH = "(?P<month>" + "|".join(_MONTHS) + r")\.?"
@@ -296,6 +298,8 @@ def _weekday(match: re.Match[str], now: datetime) -> Span:
 
 def _named_day(match: re.Match[str], now: datetime) -> Span:
     name = match[0].lower()
+    if name == "last night":  # of which one tells in the morning
+        return Span(_midnight(now) - timedelta(hours=_EVENING), _midnight(now) + timedelta(days=1))
     back = 2 if "before" in name else 1 if name == "yesterday" else 0
     return _days(_midnight(now) - timedelta(days=back), 1)
 
@@ -425,7 +429,7 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         (r"\b(?P<which>this|last) (?P<unit>week|weekend|month|year)\b", _last),
         (rf"\b(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
         (
-            r"\b(?:(?:the )?day before yesterday|yesterday|today|tonight|this (?:morning|afternoon|evening))\b",
+            rf"\b(?:(?:the )?day before yesterday|yesterday|today|tonight|last night|this (?:{_PART_OF_DAY}))\b",
             _named_day,
         ),
         (rf"\b(?:in|of|during|since|year) {_YEAR}\b", _year),

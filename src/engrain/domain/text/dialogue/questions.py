@@ -103,7 +103,7 @@ _BEGINNINGS = frozenset(
 )
 # "What do you know about Ana?" asks about Ana, and no more about knowing than "for a living" is a home.
 _IDIOMS = lazy_pattern(
-    r"\s+for a living\b"
+    r"\s+for a living\b|\s+again(?=\W*$)"
     r"|(?:\b(?:what|anything|everything|all|else|that|do|did|can|could|have|still|already)\s+)*\b(?:you|u)"
     r"(?:\s+(?:still|already))?\s+(?:know|remember|recall|tell me)(?:\s+(?:all|more|anything|everything))?"
     r"\s+(?:about|of)(?=\s)"

@@ -1,0 +1,181 @@
+# ruff: noqa: RUF001  # Russian letters look like Latin ones
+"""Questions of users for, and their statements of, their name, age, work and employer. Pure.
+
+"What's my name?" is answered by "Hi, I'm Nora", which has no word of it, and not by the name of a restaurant. Names are
+known in the languages of most users, the rest in English, German, Spanish, French and a little of others.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from engrain.domain.text.patterns import lazy_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LONGEST_QUESTION: Final = 100
+
+
+def _join(words: str) -> str:
+    return "|".join(words.split())
+
+
+# Where a name may stand: "I'm Dutch", "I'm Ana's sister" and "Hi, I'm tired" name nobody.
+_CAPITALIZED = _join(
+    "Dutch German French Belgian British English Irish Scottish Welsh American Canadian Australian Spanish Italian"
+    " Portuguese Polish Russian Ukrainian Turkish Greek Swedish Norwegian Danish Finnish Chinese Japanese Korean Indian"
+    " Mexican Brazilian Swiss Austrian Czech Hungarian Romanian African Asian European Jewish Muslim Catholic"
+    " Protestant Hindu Buddhist Ok OK I No Not Nothing Right Over Still Back Look Good So Wait Yes What Who Nobody"
+    " Everyone Everything Anyone Is Are From In Come New"
+)
+_AFTER_HELLO = _join(
+    r"back here there new fine good ok okay great well not so very really just in on at off home sick ill sorry sad"
+    r" happy late lost stuck ready done tired bored alone free busy sure curious hungry from with your the an? also"
+    r" still too vegan vegetarian \w+ing \w+ed"
+)
+_NO_NICKNAME = _join("back later tomorrow when if at on an? the in out up crazy old about this by")
+_NO_WORK = _join(
+    r"vegetarian pescatarian flexitarian mother father brother sister daughter grand\w+ step\w+ beginner lover sleeper"
+    r" riser eater drinker smoker user customer member owner speaker runner swimmer hiker walker hugger newcomer"
+    r" foreigner non\w+ believer subscriber fighter survivor minor bit lot little number sucker follower helper bird"
+    r" introvert patient parent expectant different elephant \w*client person"
+)
+_OCCUPATIONS = _join(
+    r"\w+(?:er|or|ist|ian|eer|ant|wright|smith|man|woman|ess) nurse chef cook clerk pilot architect mechanic vet coach"
+    r" barista CEO CTO CFO COO PM DJ dev sysadmin student president agent intern freelance\w* guide guard judge"
+    r" diplomat spy priest nun monk PhD postdoc trainee apprentice midwife model physician temp paramedic nanny"
+    r" farmhand aide athlete astronaut medic cop detective"
+)
+_UNITS = _join(
+    r"% ° percent degrees kg km cm g m lbs? pounds kilo\w* miles? min(?:ute)?s? hours? days? weeks? months? times?"
+    r" pages? euros? dollars? th st nd rd am pm out into in points? steps? met(?:re|er)s? feet"
+)
+_TENS, _ONES = (
+    _join("twenty thirty forty fifty sixty seventy eighty ninety"),
+    "one|two|three|four|five|six|seven|eight|nine",
+)
+_PARTS = {
+    "<am>": r"\bI(?:['\u2019]?m| am| was| have been|['\u2019]ve been)"
+    r"(?: (?:now|only|just|already|still|also|actually|currently|really|about|almost|nearly|and))*",
+    "<have>": r"\bI(?:['\u2019]?ve| have|['\u2019]?m| am)?(?: (?:been|now|also|currently|still|mostly|just|recently))*",
+    "<is>": r"(?:['\u2019]?s| is| was)",
+    "<hello>": r"(?i:hi|hello|hey|hiya|good (?:morning|evening|afternoon|day))(?: (?i:there|all|everyone|assistant))?",
+    "<name>": rf"(?!(?:{_CAPITALIZED})\b)[A-ZÀ-ÞА-ЯŁŚŞ][^\W\d_A-Z]+\b(?!['\u2019]s)",
+    "<lower>": rf"(?!(?:{_AFTER_HELLO})\b)\w+",
+    "<nickname>": rf"(?!(?:{_NO_NICKNAME})\b)\w",
+    "<age>": rf"(?:\d\d|1[01]\d|(?:thir|four|fif|six|seven|nine)teen|eighteen|(?:{_TENS})(?:[ -](?:{_ONES}))?)\b",
+    "<years>": rf"(?! ?(?:{_UNITS})(?!\w))(?![.,:]?\d)",
+    "<work>": rf"(?:an?|the) (?!(?:[\w-]+ ){{,3}}(?:{_NO_WORK})\b)(?:[\w-]+ ){{,5}}?(?:{_OCCUPATIONS})\b",
+    "<job>": r"(?:got|found|took|started|landed|accepted) (?:an?|the|my|a new|my new) (?:[\w-]+ )?job\b",
+}
+
+
+def _read(phrases: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
+    """Make a pattern of phrases, one a line, with parts that several share."""
+    source = "|".join(filter(None, map(str.strip, phrases.splitlines())))
+    for name, part in _PARTS.items():
+        source = source.replace(name, part)
+    return lazy_pattern(source, flags | re.MULTILINE)
+
+
+# Each a question, and what somebody says who answers it of themselves.
+_NAME = (
+    r"""
+    \bwhat<is> my (?:own |first |full |real |last |nick ?)?name\b
+    \b(?:tell me|know|remember|recall|forget|forgot|forgotten|say) my (?:own |first |full |real |last |nick ?)?name\b
+    \bwhat (?:am i called|(?:do|should|can|did) (?:you|i|they) call me)\b
+    \bwie (?:hei(?:ß|ss)e ich|ist mein name)\b
+    \bc[óo]mo me llamo\b|\bcu[áa]l es mi nombre\b
+    \bcomment (?:est-ce que )?je m['\u2019]appelle\b|\bquel est mon (?:pré)?nom\b
+    \bcome mi chiamo\b|\bqual è il mio nome\b|\bqual é o meu nome\b|\bcomo (?:eu )?me chamo\b
+    \bhoe heet ik\b|\bwat is mijn naam\b|\bjak (?:mam na imię|się nazywam)\b|\b(?:benim )?adım ne\b
+    \bкак меня зовут\b|\bкак мо[её] имя\b|\bяк мене звати\b|\btôi tên (?:là )?gì\b|\btên tôi là gì\b
+    我(?:的名字)?(?:叫|是)什[么麼]|私の名前(?:は|を)|(?:제|내) 이름(?:이|은)
+    ما (?:هو )?اسمي|मेरा नाम क्या|ชื่ออะไร|איך קוראים לי|מה השם שלי
+    """,
+    r"""
+    (?i:\bmy (?:(?:first|last|full|real|given|middle|preferred) |nick)?name<is>\b)
+    (?i:(?:^|\W)name(?:['\u2019]s|:))
+    (?i:\b(?:call me|i go by|i(?:['\u2019]?m| am) called|(?:people|friends|everyone|they) calls? me) <nickname>)
+    \b[Ii](?:['\u2019]?m| am) <name>(?: <name>)*(?=\W*$|[.,!;:\u2013-]| (?:and|from|here|by)\b)
+    ^<hello>\W+(?i:i(?:['\u2019]?m| am) <lower>(?=\W*$|[.,!;:\u2013-]| and\b))
+    ^<hello>\W+(?:[Tt]his is|[Ii]t['\u2019]?s) <name>|(?:[Tt]his is|[Ii]t['\u2019]?s) <name> here\b
+    ^(?:<hello>\W+)?<name> here\b
+    (?i:\bich hei(?:ß|ss)e\b|\bmein (?:vor|nach|spitz)?name\b|\bich bin (?:der|die)\b|\bnenn(?:t|en sie)? mich\b)
+    (?i:\bme llamo\b|\bmi (?:nombre|apellido)\b|\bll[áa]mame\b)
+    (?i:\bje m['\u2019]appelle\b|\bmon (?:pré)?nom\b|\bappelle[sz]?-moi\b)
+    (?i:\bmi chiamo\b|\bil mio nome\b|\bmeu nome\b|\bme chamo\b|\bik heet\b|\bmijn naam\b)
+    (?i:\bmam na imię\b|\bnazywam się\b|\badım\b|\bменя зовут\b|\bмо[её] имя\b|\bмене звати\b|\btôi tên là\b)
+    我(?:的名字|的名叫|叫|姓)|叫我|私の名前|私は\S{1,8}(?:です|と申します)|と申します|と呼んで
+    제 이름|저는 \S{2,8}(?:입니다|이에요|예요)|(?<!\w)اسمي|(?<!\w)मेरा नाम|ผมชื่อ|ฉันชื่อ|קוראים לי|השם שלי
+    \buser (?:name|full name|first name|is called|goes by)\b
+    """,
+)
+_AGE = (
+    r"""
+    \bhow old (?:am i|i am|was i|do i)\b|\bwhat<is> my age\b|\b(?:know|remember|guess) my age\b
+    \bwie alt bin ich\b|\bquel âge ai-je\b|\bquel est mon âge\b
+    \bcu[áa]ntos años tengo\b|\bquantos anos (?:eu )?tenho\b|\bсколько мне лет\b|我(?:今年)?(?:几岁|多大)
+    """,
+    r"""
+    <am> (?:an? )?<age><years>
+    <have> turn(?:ed|ing)? <age>|^(?:just )?turned <age>|\bI(?:['\u2019]ll| will) (?:turn|be) <age><years>
+    \bI was born (?:on\b|in (?:\w+,? )?(?:19|20)\d\d)|\bmy \d\d(?:st|nd|rd|th) birthday\b|\bmy age\b
+    ^<age>,? (?:years old|[mf]\b)
+    \bich bin (?:jetzt |schon )?(?:\d\d\b(?! (?:minuten|stunden|tage|kilo))|\w+ jahre alt)|\bich wurde .{,30}geboren
+    \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
+    \buser (?:age|is \d\d|born|birth\w*|date of birth)\b
+    """,
+)
+_WORK = (
+    r"""
+    \bwhat<is> my (?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work)(?: again)?\W*$
+    \bwhat do i (?:do|work)(?: (?:for (?:a living|work|money)|as|again|professionally))*\W*$
+    \bwhat (?:am i|i am) by profession\b|\b(?:know|remember) what i do\b(?: for (?:a living|work))?\W*$
+    \bwas (?:bin ich von beruf|arbeite ich|mache ich beruflich)\b|\bwas ist mein (?:beruf|job)\b
+    \bquel(?:le)? est (?:mon métier|mon travail|ma profession)\b
+    \b(?:en|a|de) qu[ée] trabajo\b|\bcu[áa]l es mi (?:trabajo|profesi[óo]n)\b
+    \bem que (?:eu )?trabalho\b|\bqual é (?:a )?minha profissão\b|\bкем я работаю\b
+    我(?:是)?做什[么麼](?:工作|的)|我的(?:工作|职业)是什|仕事は(?:何|なん)
+    """,
+    r"""
+    <am> <work>|<am> (?:retired|self-employed|unemployed|freelanc\w+|between jobs|out of work|in (?:sales|IT))\b
+    <have> work(?:ed|ing)?(?: now| freelance| (?:part|full)[- ]time)* (?:as|at|for|in|with|on|nights|days|shifts)\b
+    \bmy (?:new |current |main |day )?(?:job|profession|occupation|career|trade)(?:['\u2019]s| is| as| at| in)\b
+    \bI (?:also )?(?:run|own|manage) (?:an?|my|the|our) |\bI (?:teach|study|freelance|sell|repair)\b|\bfor a living\b
+    <have> <job>|<have> (?:joined|started|got hired|got promoted|was hired|was promoted)\b.{,40}\b(?:as|to|at)\b
+    \bich arbeite\b|\bich bin [A-ZÄÖÜ]\w+(?:in|er|ist)\b|\bmein (?:beruf|job)\b
+    \bje travaille\b|\bje suis \w+(?:ier|ière|eur|euse|ien|ienne|iste|ent)\b
+    \btrabajo (?:de|como|en)\b|\bsoy (?!muy\b)\w+(?:or|ora|ero|era|ista)\b|\btrabalho (?:como|em|na|no|num|numa)\b
+    \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해
+    \buser (?:job|occupation|profession|works? \w+|role|is an?)\b
+    """,
+)
+_EMPLOYER = (
+    r"""
+    \bwhere do i (?:currently )?work(?: (?:now|again|these days))?\W*$|\bwho do i work for\b
+    \bwh(?:o|at)<is> my employer\b|\b(?:what|which) company do i work\b
+    \bwo arbeite ich\b|\bd[óo]nde trabajo\b|\boù (?:est-ce que )?je travaille\b
+    """,
+    r"""
+    <have> work(?:ed|ing)?\b.{,40}?\b(?:at|for|in|with|from)\b|<am> <work> (?:at|for|with|in)\b
+    \bmy (?:new |current )?(?:employer|office|workplace|company|firm)\b|\bI (?:run|own|teach|study)\b
+    <have> (?:joined|started (?:at|with|working))\b|<have> <job> (?:at|with|in|for)\b
+    \b(?:job|position|role|intern\w*) (?:at|with) (?-i:[A-Z])
+    \bich arbeite (?:bei|in|im|für)\b|\btrabajo en\b|\bje travaille (?:à|chez|dans|pour|au|comme)\b
+    \buser (?:works? (?:at|for|in)|employer|company)\b
+    """,
+)
+_INTRODUCTIONS: Final[Sequence[tuple[re.Pattern[str], re.Pattern[str]]]] = (
+    (_read(_NAME[0]), _read(_NAME[1], re.NOFLAG)),
+    *((_read(question), _read(told)) for question, told in (_AGE, _WORK, _EMPLOYER)),
+)
+
+
+def find_introduction(query: str) -> re.Pattern[str] | None:
+    """Find what users say who tell of themselves what a question asks for: "What's my name?"."""
+    if len(query) > _LONGEST_QUESTION:
+        return None
+    return next((told for question, told in _INTRODUCTIONS if question.search(query)), None)

@@ -1,0 +1,161 @@
+# ruff: noqa: RUF001  # Russian letters look like Latin ones
+import pytest
+
+from engrain.domain.text.dialogue.introductions import find_introduction
+
+NAME, AGE, WORK, EMPLOYER = "What's my name?", "How old am I?", "What do I do for a living?", "Where do I work?"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What is my full name?",
+        "what was my name again",
+        "Do you remember my name?",
+        "What do you call me?",
+        "Wie heiße ich?",
+        "¿Cómo me llamo?",
+        "Comment je m'appelle ?",
+        "Как меня зовут?",
+        "我叫什么名字？",
+        "私の名前は？",
+    ],
+)
+def test_a_question_for_the_users_name_is_one(query):
+    assert find_introduction(query) is find_introduction(NAME)
+
+
+@pytest.mark.parametrize(
+    "query", ["What's my age?", "do you know how old i am", "¿Cuántos años tengo?", "Wie alt bin ich?"]
+)
+def test_a_question_for_the_users_age_is_one(query):
+    assert find_introduction(query) is find_introduction(AGE)
+
+
+@pytest.mark.parametrize(
+    "query", ["What's my job?", "What do I do?", "what is my profession again?", "Quel est mon métier ?"]
+)
+def test_a_question_for_the_users_work_is_one(query):
+    assert find_introduction(query) is find_introduction(WORK)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What's my cat's name?",
+        "What's my username?",
+        "What are my children's names?",
+        "How old is Max?",
+        "What do I do about the leak?",
+        "What do you do?",
+        "What was my job at Initech?",
+        "Where do I work out?",
+        "What's my name? " + "It is on the form that I filled in. " * 5,
+    ],
+)
+def test_any_other_question_is_none(query):
+    assert find_introduction(query) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Hi! I'm Nora.",
+        "hey im tom",
+        "My name is Priya and I need help.",
+        "Hello, this is Priya. I have a question.",
+        "Sam here, quick question",
+        "you can call me Noor btw",
+        "I'm Ana María from Lisbon",
+        "Ich heiße Jürgen.",
+        "Меня зовут Анна.",
+        "我叫王芳，住在上海。",
+        "user name Nora",
+    ],
+)
+def test_somebody_tells_their_name(said):
+    assert find_introduction(NAME).search(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm Dutch.",
+        "I'm Ana's sister.",
+        "I'M LATE",
+        "hey im back",
+        "hi, i'm tired and hungry",
+        "hi im looking for a hotel",
+        "The name of the restaurant was Casa Luna.",
+        "My boss is called Pieter.",
+        "call me back tomorrow",
+        "Nothing here works.",
+    ],
+)
+def test_somebody_tells_no_name_of_theirs(said):
+    assert not find_introduction(NAME).search(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm 34 and live in Ghent.",
+        "turned 29 yesterday!",
+        "I'm a 41-year-old teacher.",
+        "I am now forty-two",
+        "I was born in 1984.",
+        "Tengo setenta y un años.",
+        "user age 34",
+    ],
+)
+def test_somebody_tells_their_age(said):
+    assert find_introduction(AGE).search(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I'm 10 minutes late", "Ben is 36 now.", "I'm 80 kg", "I'm 90% sure", "I was born in Ghent.", "I have 34 books."],
+)
+def test_somebody_tells_no_age_of_theirs(said):
+    assert not find_introduction(AGE).search(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm a nurse at St. Mary's.",
+        "i work as an electrician",
+        "I'm still a part-time music teacher",
+        "I run a small bakery.",
+        "I got a job at the library",
+        "Je travaille comme infirmière.",
+        "user occupation nurse",
+    ],
+)
+def test_somebody_tells_their_work(said):
+    assert find_introduction(WORK).search(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm a bit worried about the exam.",
+        "I'm a vegetarian",
+        "I'm a proud mother of two",
+        "Our team works on an app.",
+        "I run every day",
+    ],
+)
+def test_somebody_tells_no_work_of_theirs(said):
+    assert not find_introduction(WORK).search(said)
+
+
+@pytest.mark.parametrize(
+    "said", ["I work at Initech.", "I'm a nurse at St. Mary's.", "I just joined Acme as a designer"]
+)
+def test_somebody_tells_their_employer(said):
+    assert find_introduction(EMPLOYER).search(said)
+
+
+def test_what_somebody_does_is_no_employer():
+    assert not find_introduction(EMPLOYER).search("I'm a nurse and I love it.")

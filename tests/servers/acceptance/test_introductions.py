@@ -1,0 +1,72 @@
+"""Questions of users for their own name, age and work, on both databases, with the shipped embedder."""
+
+import pytest
+
+from engrain.service import Memory
+
+NAME, AGE, WORK = "Hi! I'm Nora.", "I'm 34 and live in Ghent.", "I'm a nurse at St. Mary's."
+OTHERS = (
+    "The name of the restaurant was Casa Luna.",
+    "My boss is called Pieter.",
+    "My grandmother turned 90 last week.",
+    "Ben is 36 now.",
+    "The old laptop finally died.",
+    "Our team works on a payroll app.",
+    "The bus was late again.",
+    "I'm a bit worried about the exam.",
+)
+ASKED = (
+    ("What's my name?", NAME),
+    ("What is my name again?", NAME),
+    ("how old am i", AGE),
+    ("What's my age?", AGE),
+    ("What do I do for a living?", WORK),
+    ("What's my job?", WORK),
+    ("Where do I work?", WORK),
+)
+
+
+@pytest.fixture
+def memory(location):
+    with Memory.open(location) as memory:
+        yield memory
+
+
+@pytest.fixture
+def agent(memory):
+    for number, said in enumerate(OTHERS):
+        memory.agent("aide", user="nora", session=f"day {number}").observe(said)
+    return memory.agent("aide", user="nora", session="now")
+
+
+@pytest.mark.parametrize(("query", "expected"), ASKED)
+def test_what_a_user_said_of_themselves_comes_first(memory, agent, query, expected):
+    for said in (NAME, AGE, WORK):
+        memory.agent("aide", user="nora", session="first").observe(said)
+    answer = agent.recall(query)
+    assert answer[0].memory.content == expected
+    assert answer.evidence == "strong"
+    assert expected in agent.context(query, budget_tokens=60).text
+
+
+@pytest.mark.parametrize("query", [query for query, _ in ASKED])
+def test_what_is_known_of_others_is_no_evidence(agent, query):
+    assert agent.recall(query).evidence == "none"
+
+
+def test_what_an_assistant_is_called_is_no_name_of_the_user(agent):
+    agent.observe("Hello! I'm Iris, your assistant. How can I help?", role="assistant")
+    assert agent.recall("What's my name?").evidence == "none"
+
+
+def test_a_new_name_comes_before_the_old_one(agent):
+    agent.observe(NAME)
+    agent.observe("You can call me Noor.")
+    assert [hit.memory.content for hit in agent.recall("What's my name?", limit=2)] == ["You can call me Noor.", NAME]
+
+
+def test_a_fact_of_the_user_answers(agent):
+    agent.remember("nurse", subject="user", predicate="works as")
+    answer = agent.recall("What's my job?")
+    assert answer[0].memory.statement == "user works as: nurse"
+    assert answer.evidence == "strong"
