@@ -30,6 +30,8 @@ from engrain.domain.text.dialogue.changes import (
         "My new favourite soup is laksa.",
         "The report has been postponed to April.",
         "We swapped back, I have the top shelf again.",
+        "Kofi gave back the drill.",
+        "Tom and I broke up.",
         "Leave it at the kiosk instead.",
         "We extend the sprint to the 24th of April.",
         "I put the spare key into the desk.",

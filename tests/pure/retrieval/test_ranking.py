@@ -288,6 +288,17 @@ def test_a_change_stands_just_above_the_older_statement_that_it_corrects():
     assert corrected({1: RENT, 2: CUT, 3: stated("The dog is called Rex.", 2)}) == {2: (0.9, 0.201)}
 
 
+@pytest.mark.parametrize(
+    ("text", "older", "newer"),
+    [
+        ("Who has my drill?", "I lent the drill to Kofi.", "Kofi gave back the drill."),
+        ("Who am I dating?", "I'm dating Tom.", "Tom and I broke up."),
+    ],
+)
+def test_who_was_somebody_or_had_something_stands_below_its_end(text, older, newer):
+    assert corrected({1: stated(older), 2: stated(newer, 1)}, text, {1: 0.9, 2: 0.55}) == {2: (0.9, 0.351)}
+
+
 PORT, OTHER_PORT = "The gateway listens on port 8080.", "Sorry, 9090."
 
 

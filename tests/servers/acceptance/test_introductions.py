@@ -70,3 +70,15 @@ def test_a_fact_of_the_user_answers(agent):
     answer = agent.recall("What's my job?")
     assert answer[0].memory.statement == "user works as: nurse"
     assert answer.evidence == "strong"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("What colour is the living room?", "The paint in the living room is Skimming Stone."),
+        ("Where is TokenBucket defined?", "The rate limiter lives in src/api/limits.py, class TokenBucket."),
+    ],
+)
+def test_what_tells_a_value_in_other_words_is_evidence(agent, query, said):
+    agent.observe(said)
+    assert agent.recall(query).evidence != "none"

@@ -54,8 +54,8 @@ def test_a_block_without_evidence_keeps_to_its_share_of_the_budget(aide):
     assert len(aide.messages("hello", window_tokens=8_000).block.memories) > 10
 
 
-@pytest.mark.parametrize("query", ["When may I have zucchini?", "Does Ana have zucchini?"])
-def test_a_query_about_the_user_or_a_speaker_keeps_its_best_hits_in_that_share(aide, query):
+@pytest.mark.parametrize("query", ["When may I have zucchini?", "Does Ana have zucchini?", "Recommend zucchini."])
+def test_a_query_about_the_user_or_a_speaker_or_for_ideas_keeps_its_best_hits_in_that_share(aide, query):
     block = aide.context(query, budget_tokens=500)
     assert block.evidence == "none"
     assert 0 < block.tokens <= 100

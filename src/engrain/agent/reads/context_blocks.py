@@ -29,6 +29,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.memories.hooks import RecentTurns
 from engrain.domain.records import Answer, Caller, Episode, Fact, Hit, Rule
 from engrain.domain.requests import Request
+from engrain.domain.text.dialogue.changes import asks_for_ideas
 from engrain.domain.text.dialogue.prompts import asks_for_work, is_follow_up
 from engrain.domain.text.repetition import asks_something, says_the_same
 from engrain.domain.text.small_talk import is_about_speaker
@@ -265,8 +266,15 @@ def _share_of_floor(query: str) -> float:
 
 
 def _list_about_people(snapshot: Snapshot, answer: Answer, hits: Sequence[Hit], *, query: str) -> Sequence[Hit]:
-    """List the hits that state something, if the query is about the user or somebody who speaks in this memory."""
-    if is_about_speaker(answer.query) or list_named(answer.query, list_speakers(snapshot)):
+    """List the hits that state something, if the query is about the user or somebody who speaks in this memory.
+
+    So is one for suggestions: what the user likes has seldom a word of them.
+    """
+    if (
+        is_about_speaker(answer.query)
+        or asks_for_ideas(answer.query)
+        or list_named(answer.query, list_speakers(snapshot))
+    ):
         return [hit for hit in hits if is_statement(hit.memory, query)]
     return ()
 

@@ -53,7 +53,7 @@ _PAYS = (
     r"|preço|\bcust|стои|цен)"
 )
 _COLOURS = (
-    "colou?r|farbe|couleur|цвет|black|white|gr[ae]y|silver|gold|\\bred\\b|orange|yellow|green|blue|purple|violet|pink"
+    "colou?r|\\bpaint\\b|farbe|couleur|цвет|black|white|gr[ae]y|silver|gold|\\bred\\b|orange|yellow|green|blue|purple|violet|pink"
     "|brown|beige|ivory|cream|turquoise|navy|teal|brass|schwarz|wei(?:ß|ss)|grau|\\brot|gelb|gr(?:ü|ue)n|blau|rosa|braun"
     "|negr[oa]|blan[cçk]|gris|roj[oa]|amarill|verde|azul|marr[óo]n|noir|rouge|jaune|vert|bleu|preto|branc|vermelh|amarel"
     "|ч[ёе]рн|бел|красн|ж[ёе]лт|зел[ёе]н|син[ие]|серы|色"

@@ -61,7 +61,8 @@ _CHANGES = KeyedPatterns(
     second: on\ second\ thoughts?
     typo: typo(?!\ (?:in|on|of)\b)
     brought: brought\ forward
-    back: (?:came|is|are|am|gone|went)\ back | gave\b.{1,40}\bback
+    back: (?:came|is|are|am|gone|went)\ back | gave\b.{1,40}\bback | (?:gave|given|got|brought|sent|paid|took)\ back
+    up+broke up+broken up+split: (?:broke|broken|split)\ up
     rolled: rolled\ back
     put: put\ off | (?:i|we)\ put
     given gave: (?:given|gave)\ up
@@ -104,7 +105,7 @@ _CHANGES = KeyedPatterns(
     words="""
     instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
     raised lowered doubled halved transferred quit oops nowadays handed bumped retired resigned became reverted sold
-    today again swapped delayed declined
+    today again swapped delayed declined returned divorced separated
     jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt ahora cambiado cambiamos maintenant
     adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
     """,
@@ -253,7 +254,12 @@ def asks_for_present(query: str) -> bool:
     if again is not None:
         line = query.rfind("\n", 0, again.start()) + 1
         query = f"{query[:line]}{_WAS.sub('is', query[line : again.start()])}{again[0]}"
-    return _PAST.search(query) is None and _ASKS_FOR_IDEAS.search(query) is None
+    return _PAST.search(query) is None and not asks_for_ideas(query)
+
+
+def asks_for_ideas(query: str) -> bool:
+    """True for a question for suggestions or advice, which what somebody likes, has and avoids answers."""
+    return _ASKS_FOR_IDEAS.search(query) is not None
 
 
 @lru_cache(maxsize=1_024)

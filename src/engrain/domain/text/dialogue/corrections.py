@@ -64,6 +64,7 @@ _SAME_THINGS: Final = [
         "weigh weight scales kilos heavy",
         "earn salary wage income",
         "fix repair solve",
+        "dating girlfriend boyfriend partner married husband wife broke split divorced separated",
     )
 ]
 

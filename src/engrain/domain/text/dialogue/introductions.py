@@ -145,7 +145,7 @@ _WORK = (
     <have> work(?:ed|ing)?(?: now| freelance| (?:part|full)[- ]time)* (?:as|at|for|in|with|on|nights|days|shifts)\b
     \bmy (?:new |current |main |day )?(?:job|profession|occupation|career|trade)(?:['\u2019]s| is| as| at| in)\b
     \bI (?:also )?(?:run|own|manage) (?:an?|my|the|our) |\bI (?:teach|study|freelance|sell|repair)\b|\bfor a living\b
-    <have> <job>|<have> (?:joined|started|got hired|got promoted|was hired|was promoted)\b.{,40}\b(?:as|to|at)\b
+    <have> <job>|<have> (?:joined|start(?:ed|ing)?|(?:got|was) (?:hired|promoted))\b.{,40}\b(?:as|to|at)\b
     \bich arbeite\b|\bich bin [A-ZÄÖÜ]\w+(?:in|er|ist)\b|\bmein (?:beruf|job)\b
     \bje travaille\b|\bje suis \w+(?:ier|ière|eur|euse|ien|ienne|iste|ent)\b
     \btrabajo (?:de|como|en)\b|\bsoy (?!muy\b)\w+(?:or|ora|ero|era|ista)\b|\btrabalho (?:como|em|na|no|num|numa)\b
@@ -162,7 +162,7 @@ _EMPLOYER = (
     r"""
     <have> work(?:ed|ing)?\b.{,40}?\b(?:at|for|in|with|from)\b|<am> <work> (?:at|for|with|in)\b
     \bmy (?:new |current )?(?:employer|office|workplace|company|firm)\b|\bI (?:run|own|teach|study)\b
-    <have> (?:joined|started (?:at|with|working))\b|<have> <job> (?:at|with|in|for)\b
+    <have> (?:joined|start(?:ing|ed|s)? (?:at|with|working))\b|<have> <job> (?:at|with|in|for)\b
     \b(?:job|position|role|intern\w*) (?:at|with) (?-i:[A-Z])
     \bich arbeite (?:bei|in|im|für)\b|\btrabajo en\b|\bje travaille (?:à|chez|dans|pour|au|comme)\b
     \buser (?:works? (?:at|for|in)|employer|company)\b

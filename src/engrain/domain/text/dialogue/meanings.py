@@ -84,7 +84,7 @@ _GROUPS = """
     meet met meeting appointment
     repair repaired fix fixed mend
     solve solved fix fixed solution
-    define defined declared declare
+    define defined declared declare class function module
     like likes love loves loved enjoy favourite favorite prefer prefers fond fan
     dislike dislikes hate hates hated stand
     hobby hobbies pastime

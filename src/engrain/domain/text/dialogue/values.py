@@ -132,7 +132,8 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
         rf"(?<![.!?:]\s)(?<!^)(?<!\bat )(?<!\bin )(?<!\bat the )(?<!\bin the )\b{_NAME}",
         # At the beginning, where every word has a capital: alone, before another name, or before what somebody does.
         rf"(?:^|(?<=[.!?] )){_NAME}(?=\W*$| [A-Z]|,|['\u2019]s\b"
-        r"|(?: (?:now|also|still|already|usually|always|never|only|just))* (?:(?:is|was|has|will|can|and)\b|\w+s\b))",
+        r"|(?: (?:now|also|still|already|usually|always|never|only|just))*"
+        r" (?:(?:is|was|has|will|can|and|gave|took|got|left|brought|came)\b|\w+s\b))",
         rf"(?<=: ){_NAME}(?=[.,;]|$)",
         r"@\w+",
         rf"\bmy name\b|\bmine\b|\b(?:my|our|his|her|their|your) (?:\w+ )?{_RELATIVE}\b",
