@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Fact
@@ -30,7 +29,6 @@ _MOST_READ = 3  # the best ones are looked at for words of one meaning
 _MOST_UNKNOWN_THINGS = 2
 _MOST_IN_OTHER_WORDS = 2  # the best ones may tell an attribute without a word of the thing: "She's 41."
 _LONGEST_READ = 2_000  # characters of a statement; a longer one is taken to tell any attribute
-_BEGINNING = itemgetter(slice(3))
 _THING = lazy_pattern(
     r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE
 )
@@ -74,8 +72,7 @@ class Question:
         told, names_speaker = find_introduction(query), whole_terms is not None
         own = frozenset(word_terms(strip_asking_words(query)) or (terms(query) if told else ()))
         speakers = frozenset(whole_terms or ()).difference(terms(query))
-        beginnings = attributes.BEGINNINGS.intersection(map(_BEGINNING, own))
-        attribute = attributes.find_asked_attribute(query, beginnings) if beginnings else None
+        attribute = attributes.find_asked_attribute(query)
         if is_foreign(query):
             return cls(own, names_speaker=names_speaker, speakers=speakers, attribute=attribute, introduction=told)
         things = frozenset(terms(" ".join(_THING.findall(query))))
@@ -104,7 +101,8 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
         read = [_find_met(hit, same, question) for hit, same in zip(judged[:_MOST_READ], said, strict=False)]
         met = [*read, *said[_MOST_READ:]]
     about = _list_about_speakers(judged, met, question)
-    covered, of_others = _measure_cover(question, about), _measure_cover(question, met)
+    covered = _measure_cover(question, about)
+    of_others = covered if about is met else _measure_cover(question, met)
     logit = (
         calibration.intercept
         + calibration.score * _measure_relevance(judged[0])

@@ -16,6 +16,7 @@ import numpy as np
 
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import STOP_WORDS, is_foreign, terms
+from engrain.domain.text.dialogue.attributes import find_asked_attribute
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_turns
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, is_question
@@ -302,10 +303,11 @@ def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int
         if near:
             own = frozenset(terms(asked))
             found += [row for row in near if own.issuperset(words := terms(statements[row])) and words]
-    name = find_asked_name(text)
-    if name is not None:
-        without = [row for row in best if not name.search(statements[row])]
-        found += without if len(without) < len(best) else []
+    attribute = None if of_speaker else find_asked_attribute(text)
+    for told in (find_asked_name(text), attribute.value if attribute and attribute.is_exact else None):
+        if told is not None:
+            without = [row for row in best if not told.search(statements[row])]
+            found += without if len(without) < len(best) else []
     kind = find_asked_kind(text) if asks_for_present(text) and not of_speaker else None
     if kind is not None:
         found += [row for row in best if not find_values(kind, statements[row])]

@@ -404,6 +404,21 @@ def test_what_cannot_answer_loses(text, lost):
 
 
 @pytest.mark.parametrize(
+    ("text", "told", "lost"),
+    [
+        ("What's my email address?", "My email is ana@example.org", {1}),
+        ("What's my email address?", "My email is on the card.", set()),  # none has one
+        ("What colour was the door?", "We painted the door in teal.", {1}),
+        ("What colour was Ana's door?", "We painted the door in teal.", set()),  # of all that a speaker said
+    ],
+)
+def test_what_has_no_value_of_the_attribute_loses_to_what_has_one(text, told, lost):
+    known = {1: stated("Our address is Kerkstraat 12."), 2: stated(told)}
+    found = judged({1: 0.9, 2: 0.8}, known, {"answer": 0.3}, text)
+    assert {ref for ref in known if gained(found, ref, "answer")} == lost
+
+
+@pytest.mark.parametrize(
     ("text", "statement", "loses"),
     [
         ("What does Paco enjoy?", "Paco.", True),

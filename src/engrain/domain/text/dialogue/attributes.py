@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import terms
@@ -28,16 +29,18 @@ class Attribute:
     """Patterns of questions for an attribute and of its values, and the beginnings of the terms that name it.
 
     A question for it has a term with one of the beginnings, of three letters: they are looked at before its pattern.
+    `is_exact`: hardly anything but a value of it is like one.
     """
 
     question: re.Pattern[str]
     value: re.Pattern[str]
     beginnings: frozenset[str]
+    is_exact: bool = False
 
 
-def _make(question: str, *, value: str, beginnings: str, is_cased: bool = False) -> Attribute:
+def _make(question: str, *, value: str, beginnings: str, is_cased: bool = False, is_exact: bool = False) -> Attribute:
     value_pattern = lazy_pattern(value, re.NOFLAG if is_cased else re.IGNORECASE)
-    return Attribute(lazy_pattern(question, re.IGNORECASE), value_pattern, frozenset(beginnings.split()))
+    return Attribute(lazy_pattern(question, re.IGNORECASE), value_pattern, frozenset(beginnings.split()), is_exact)
 
 
 _NUMBER_WORDS = (
@@ -68,12 +71,14 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         r"|n[uú]m(?:e|é)ro de (?:t[ée]l\w*|portable|m[óo]vil|celular|telemóvel)|номер\w* телефона|电话|手机号",
         value=r"\d(?:[ /.()-]{,2}\d){5,}",
         beginnings="pho tel mob cel han num ruf ном 电话 手机",
+        is_exact=True,
     ),
     "email": _make(
         rf"\be-?mail[- ]?address|{_THE} .{{,40}}\be-?mail\W*$|mail-?adresse|\badresse (?:e-?mail|électronique)"
         r"|correo electr[oó]nico|endereço de e-?mail|электронн\w+ почт",
         value=r"\S@\S",
         beginnings="ema mai adr add cor ele end эле поч адр",
+        is_exact=True,
     ),
     "address": _make(
         rf"{_THE}(?: is)?(?: (?!(?:e-?mail|mail|ip|mac)\b)[\w.'\u2019-]+){{,4}} address\b"
@@ -90,6 +95,7 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         value=r"\b[A-ZÄÖÜ]{1,3}[- ]?[A-Z]{,2}[- ]?\d{2,4}\b|\b\d{3,4}[- ]?[A-Z]{2,3}\b",
         beginnings="lic num reg pla ken mat imm ном",
         is_cased=True,
+        is_exact=True,
     ),
     "weight": _make(
         rf"\bhow heavy\b|\b(?:what|how much) (?:do|does|did|should) .{{,40}}\bweigh\b|{_THE} .{{,40}}\bweight\b"
@@ -114,11 +120,12 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         r"|combien co[uû]te|quanto custa|сколько стоит|多少钱",
         value=r"[€$£]\s?\d|\d\s?(?:[€$£元块]|eur\b|euros?\b|usd\b|gbp\b|chf\b|dollars?|pounds?|quid|bucks"
         r"|francs?|franken|pesos?|reais|руб|cents?|p\b|k\b|kr\b|kron\w+|crowns?)|\b\d{1,3}[.,]\d{3}\b"
-        r"|\bfree\b|gratis|kostenlos|gratuit|grátis|бесплатн"
+        r"|\b(?:extra|another) \d|\d (?:extra|more)\b|\bfree\b|gratis|kostenlos|gratuit|grátis|бесплатн"
         r"|\d\b.{,20}\b(?:an?|per|each) (?:month|week|year|night|day|hour|head)"
         rf"|{_PAYS}.{{,60}}\d|\d\b.{{,60}}{_PAYS}|{_PAYS}.{{,40}}{_NUMBER_WORDS}|{_NUMBER_WORDS} (?:euros?|dollars?"
         r"|pounds?|quid|bucks|francs?|franken|pesos?)",
         beginnings="cos pri ren fee cha pay pai exp gek kos mie hoc cue val cou cus сто",
+        is_exact=True,
     ),
     "birthday": _make(
         r"\bbirth(?:day|date)\b|\bdate of birth|\bwhen was .{,30}\bborn\b|geburtstag\b|\bwann .{,30}\bgeboren"
@@ -161,6 +168,7 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         r"|什么颜色",
         value=_COLOURS,
         beginnings="col far cou cor aug haa lie цве 颜色",
+        is_exact=True,
     ),
     "licence": _make(
         r"\b(?:what|which) licen[cs]e (?:do|does|is|has|have)\b",
@@ -174,7 +182,6 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         beginnings="por lis",
     ),
 }
-BEGINNINGS: Final = _NAME_BEGINNINGS.union(*(attribute.beginnings for attribute in _ATTRIBUTES.values()))
 _TITLE = (
     "(?:Mrs?|Ms|Miss|Dr|Doctor|Prof|Professor|Sir|Lady|Frau|Herrn?|Señora?|Sra?|Doña|Don|Mme|Madame|Monsieur"
     "|Signora?|Senhora?|Dona|Mevrouw|Meneer|Auntie?|Uncle|Grandma|Grandpa|Oma|Opa|Coach|Vornamen?|Nachnamen?)"
@@ -202,22 +209,24 @@ _NAME_OF = lazy_pattern(
 )
 _NAME_IN_QUESTION = lazy_pattern(rf"(?<!^)(?<![?.!] )\b(?!{_TITLE}\b)[^\W\d_a-z]\w{{2,}}")
 _WORD = lazy_pattern(r"\w+")
+_BEGINNING = itemgetter(slice(3))
 
 
-def find_asked_attribute(query: str, beginnings: frozenset[str]) -> Attribute | None:
+@lru_cache(maxsize=1_024)
+def find_asked_attribute(query: str) -> Attribute | None:
     """Find the attribute that a question asks for: one with a value of its own kind, or a name.
 
-    `beginnings` are those of the question's terms. A long message asks for more than that.
+    A long message asks for more than that.
     """
     if len(query) > _LONGEST_QUESTION:
         return None
+    beginnings = frozenset(map(_BEGINNING, terms(query)))
     for attribute in _ATTRIBUTES.values():
         if not attribute.beginnings.isdisjoint(beginnings) and attribute.question.search(query):
             return attribute
     return None if _NAME_BEGINNINGS.isdisjoint(beginnings) else _find_asked_name(query)
 
 
-@lru_cache(maxsize=1_024)
 def _find_asked_name(query: str) -> Attribute | None:
     """Find the part of somebody's name, or the name of a thing, that a question asks for."""
     part = _NAME_PART.search(query)

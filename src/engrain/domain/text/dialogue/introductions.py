@@ -120,7 +120,7 @@ _AGE = (
     \bcu[áa]ntos años tengo\b|\bquantos anos (?:eu )?tenho\b|\bсколько мне лет\b|我(?:今年)?(?:几岁|多大)
     """,
     r"""
-    <am> (?:an? )?<age><years>
+    <am> (?:an? )?<age><years>|<am> \w+(?: \w+)?, <age>(?=[,.]| and\b| years\b)
     <have> turn(?:ed|ing)? <age>|^(?:just )?turned <age>|\bI(?:['\u2019]ll| will) (?:turn|be) <age><years>
     \bI was born (?:on\b|in (?:\w+,? )?(?:19|20)\d\d)|\bmy \d\d(?:st|nd|rd|th) birthday\b|\bmy age\b
     ^<age>,? (?:years old|[mf]\b)

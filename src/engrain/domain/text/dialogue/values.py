@@ -69,7 +69,7 @@ _ASKED: Mapping[Kind, re.Pattern[str]] = {
     ),
     "place": _compile(
         r"\bwhere(?:['\u2019]?s)?\b(?! (?:i|we|you|he|she|it|they)\b)",
-        r"\bwhat(?:['\u2019]?s| is) (?:\S+ ){1,2}?address\b",
+        r"\bwhat(?:['\u2019]?s| is) (?:(?!e?-?mail)\S+ ){1,2}?address\b",
     ),
     "person": _compile(r"\bwho(?:se|m|['\u2019]?s)?\b"),
     "colour": _compile(r"\b(?:what|which) colou?rs?\b"),
