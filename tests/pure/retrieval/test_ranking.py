@@ -299,6 +299,22 @@ def test_who_was_somebody_or_had_something_stands_below_its_end(text, older, new
     assert corrected({1: stated(older), 2: stated(newer, 1)}, text, {1: 0.9, 2: 0.55}) == {2: (0.9, 0.351)}
 
 
+def test_a_change_of_what_is_counted_need_not_say_whose_it_is():
+    older, newer = stated("Mum takes metoprolol, 50 mg a day."), stated("The doctor raised her metoprolol to 75 mg.", 1)
+    assert corrected({1: older, 2: newer}, "How much metoprolol does mum take?") == {2: (0.9, 0.201)}
+
+
+@pytest.mark.parametrize("older", ["Yusuf in 7B needs large print.", "I teach 7B and 9A."])
+def test_who_leaves_something_says_nothing_new_of_the_others_in_it(older):
+    known = {1: stated(older), 2: stated("Mia Koch moved from 7B to 7C.", 1)}
+    assert corrected(known, "Who needs large print?") == corrected(known, "What classes do I teach?") == {}
+
+
+def test_who_leaves_something_is_in_it_no_more():
+    known = {1: stated("Mia Koch is in 7B."), 2: stated("Mia Koch moved from 7B to 7C.", 1)}
+    assert corrected(known, "Which class is Mia in?") == {2: (0.9, 0.201)}
+
+
 PORT, OTHER_PORT = "The gateway listens on port 8080.", "Sorry, 9090."
 
 

@@ -6,6 +6,7 @@ April." Whoever asks when it is due wants the second one first. English words.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -21,6 +22,7 @@ from engrain.domain.text.dialogue.changes import (
 )
 from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_values
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,6 +51,12 @@ def _fold(terms_: Iterable[str]) -> frozenset[str]:
     return frozenset([_DIGITS.get(term) or (term[:_FOLDED] if term.isalpha() else term) for term in terms_])
 
 
+# "Mia moved from 7B to 7C" says nothing new of the others in 7B.
+_MOVER: Final = lazy_pattern(
+    r"((?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+(?: [A-Z]\w+)?) (?:has |have |just )*"
+    r"(?:moved|changed|transferred|switched|went) (?:\w+ ){,2}?from\b"
+)
+_COUNTED_THING: Final = lazy_pattern(r"\bhow (?:many|much) ([\w-]+)", re.IGNORECASE)
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
 _TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
@@ -84,7 +92,7 @@ class Statement:
     """Statement as corrections compare it: folded terms, and the values of the kind that the question asks for.
 
     `names` are the terms of names and numbers, `denied` of what it says is not so. `setting`: the terms of the turn
-    that it is a sentence of.
+    that it is a sentence of. `mover`: the terms of somebody named who has changed a thing for another.
     """
 
     terms: frozenset[str]
@@ -94,6 +102,7 @@ class Statement:
     states_change: bool
     takes_back: bool
     setting: frozenset[str]
+    mover: frozenset[str] = frozenset()
 
     @classmethod
     @lru_cache(maxsize=2_048)  # the statements of one conversation are found again and again
@@ -114,7 +123,9 @@ class Statement:
             names |= {term for term in numbers if kind == "number" or not term.isalpha()}
         denied = find_denied(joined) if denies else ()
         own = _fold(word_terms(joined))
-        return cls(own, _fold(names), _fold(denied), values, states_change, takes_back, own | setting)
+        mover = _MOVER.match(text) if states_change else None
+        moving = _fold(word_terms(mover[1])) if mover else frozenset[str]()
+        return cls(own, _fold(names), _fold(denied), values, states_change, takes_back, own | setting, moving)
 
     def restates(self, other: Statement, question: Question) -> bool:
         """True if it says nothing that another one does not, beside words of the question."""
@@ -124,18 +135,23 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Question as corrections compare it: folded terms with those for the same things, names, and its kind."""
+    """Question as corrections compare it: folded terms with those for the same things, names, and its kind.
+
+    `counted`: the terms of what it asks the number or amount of ("How many cats").
+    """
 
     terms: frozenset[str]
     names: frozenset[str]
     kind: Kind | None
+    counted: frozenset[str] = frozenset()
 
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
         own = _fold(word_terms(strip_asking_words(query).replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
-        return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query))
+        counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
+        return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query), counted)
 
 
 def weigh_turns(
@@ -158,7 +174,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     to say something new about it, or nothing else ("Sorry, 9090."). Where the question asks for a kind of value, it has
     one. One that takes back a number names another that differs from it by a slip.
     """
-    if question.kind is not None and not newer.values:
+    is_of_another = bool(newer.mover) and newer.mover.isdisjoint(older.terms | question.terms)
+    if is_of_another or (question.kind is not None and not newer.values):
         return NO_CORRECTION
     is_new = question.kind is None or not newer.values <= older.values
     shared, answered = newer.terms & older.terms, older.terms & question.terms
@@ -180,7 +197,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
-    has_most = bool(answered & about) and len(missing) <= max(1, len(answered) // 2)
+    is_of_counted = is_new and bool(question.counted) and question.counted <= shared
+    has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
     if newer.states_change and (has_most or (about and len(about) >= len(answered))):
         return Correction(weight, _LEAST_CHANGED)
     if is_new and question.kind in COUNTED and answered and not missing:

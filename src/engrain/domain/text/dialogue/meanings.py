@@ -75,6 +75,10 @@ _GROUPS = """
     flight fly flew plane
     colour color shade painted
     buy bought purchase order ordered
+    buy shopping groceries
+    agree agreed deal settled
+    refund refunded reimbursed
+    reference code confirmation
     sell sold sale
     give gave given gift present
     lend lent borrow borrowed
