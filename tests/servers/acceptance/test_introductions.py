@@ -43,6 +43,7 @@ def agent(memory):
 def test_what_a_user_said_of_themselves_comes_first(memory, agent, query, expected):
     for said in (NAME, AGE, WORK):
         memory.agent("aide", user="nora", session="first").observe(said)
+    memory.flush()
     answer = agent.recall(query)
     assert answer[0].memory.content == expected
     assert answer.evidence == "strong"
@@ -50,23 +51,27 @@ def test_what_a_user_said_of_themselves_comes_first(memory, agent, query, expect
 
 
 @pytest.mark.parametrize("query", [query for query, _ in ASKED])
-def test_what_is_known_of_others_is_no_evidence(agent, query):
+def test_what_is_known_of_others_is_no_evidence(memory, agent, query):
+    memory.flush()
     assert agent.recall(query).evidence == "none"
 
 
-def test_what_an_assistant_is_called_is_no_name_of_the_user(agent):
+def test_what_an_assistant_is_called_is_no_name_of_the_user(memory, agent):
     agent.observe("Hello! I'm Iris, your assistant. How can I help?", role="assistant")
+    memory.flush()
     assert agent.recall("What's my name?").evidence == "none"
 
 
-def test_a_new_name_comes_before_the_old_one(agent):
+def test_a_new_name_comes_before_the_old_one(memory, agent):
     agent.observe(NAME)
     agent.observe("You can call me Noor.")
+    memory.flush()
     assert [hit.memory.content for hit in agent.recall("What's my name?", limit=2)] == ["You can call me Noor.", NAME]
 
 
-def test_a_fact_of_the_user_answers(agent):
+def test_a_fact_of_the_user_answers(memory, agent):
     agent.remember("nurse", subject="user", predicate="works as")
+    memory.flush()
     answer = agent.recall("What's my job?")
     assert answer[0].memory.statement == "user works as: nurse"
     assert answer.evidence == "strong"
@@ -79,6 +84,7 @@ def test_a_fact_of_the_user_answers(agent):
         ("Where is TokenBucket defined?", "The rate limiter lives in src/api/limits.py, class TokenBucket."),
     ],
 )
-def test_what_tells_a_value_in_other_words_is_evidence(agent, query, said):
+def test_what_tells_a_value_in_other_words_is_evidence(memory, agent, query, said):
     agent.observe(said)
+    memory.flush()
     assert agent.recall(query).evidence != "none"

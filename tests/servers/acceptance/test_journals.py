@@ -22,6 +22,7 @@ def agent(location):
                 if days in kept:
                     memory.agent("aide", user="nora", session=f"day {days}").observe(kept[days])
         clock[0] = FRIDAY
+        memory.flush()
         yield memory.agent("aide", user="nora", session="now")
 
 
