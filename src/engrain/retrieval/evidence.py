@@ -16,13 +16,16 @@ from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import find_asked_kind, find_values
 from engrain.domain.text.indexing import own_terms
 from engrain.domain.text.patterns import lazy_pattern
+from engrain.domain.text.small_talk import is_exclamation
+from engrain.retrieval.presets import BY_CHANNEL
 from engrain.retrieval.speakers import find_introduction
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from engrain.domain.records import EvidenceLevel, Hit
     from engrain.retrieval.presets import Calibration
+    from engrain.retrieval.search_query import SearchQuery
 
 MOST_JUDGED = 10
 _MOST_READ = 3  # the best ones are looked at for words of one meaning
@@ -83,6 +86,24 @@ class Question:
     def topic(self) -> frozenset[str]:
         """The terms without those that only say how it asks, unless it has no others."""
         return (self.terms - _ASKING) or self.terms
+
+
+def judge(
+    query: SearchQuery, stated: Sequence[Hit], *, about: str, lists: Mapping[str, object]
+) -> tuple[float | None, EvidenceLevel | None]:
+    """Judge the chance and level of evidence in what the best hits state, none for small talk.
+
+    `about` is the query without the names of speakers. None without channels that tell, and without words.
+    """
+    whole_terms = query.terms if about != query.text else None
+    calibration, question = query.preset.evidence, Question.parse(about, whole_terms=whole_terms)
+    if calibration is None or "vector" not in lists:
+        calibration = next((found for name, found in BY_CHANNEL.items() if name in lists), None)
+    if calibration is None or query.limit == 0:
+        return None, None
+    if is_exclamation(query.text):
+        return 0.0, "none"
+    return assess(calibration, stated, question) if question.terms else (None, None)
 
 
 def assess(calibration: Calibration, statements: Sequence[Hit], question: Question) -> tuple[float, EvidenceLevel]:

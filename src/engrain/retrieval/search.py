@@ -14,19 +14,16 @@ from engrain.domain.records import (
     Degraded,
     DroppedCandidate,
     Episode,
-    EvidenceLevel,
     Hit,
     Repeats,
 )
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.dialogue.chronology import may_ask_by_time
-from engrain.domain.text.small_talk import is_exclamation
 from engrain.retrieval import channels, evidence, fusion, ranking, repeats, speakers
 from engrain.retrieval.candidates import Candidates, add_up
 from engrain.retrieval.chronology import time_expressions
 from engrain.retrieval.embeddings.query_embedding import NO_VECTORS, QueryEmbedding
 from engrain.retrieval.misspellings import correct_query
-from engrain.retrieval.presets import BY_CHANNEL, Preset
 from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces
 from engrain.storage.search.candidates import NONE, RankedDocs, join_docs
@@ -38,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.requests import Request
+    from engrain.retrieval.presets import Preset
     from engrain.retrieval.search_query import SearchQuery
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Forecasts, Snapshot
@@ -144,10 +142,38 @@ def _answer(
     *,
     is_last: bool = False,
 ) -> tuple[Answer, int]:
-    """The answer, and the number of memories without a vector; `is_last` where nothing is read after it."""
+    """The answer, and the number of memories without a vector; `is_last` where nothing is read after it.
+
+    A query about the user in the third person is searched for as the user would ask it, and as it is where that has no
+    strong evidence; the answer of more evidence counts.
+    """
     if request is None:
         return _nothing_to_search(query), 0
     known = matching.list_speakers(snapshot) if "speaker" in query.preset.weights else []
+    asked = (
+        speakers.ask_as_user(query.text, request.caller.user, known)
+        if "speaker" in query.preset.weights
+        else query.text
+    )
+    if asked == query.text:
+        return _answer_as_asked(snapshot, request, query, vectors, known=known, is_last=is_last)
+    of_user = replace(query, text=asked, prompt=query.prompt or query.text)
+    found = _answer_as_asked(snapshot, request, of_user, vectors, known=known)
+    if found[0].evidence in {None, "strong"}:
+        return found
+    other = _answer_as_asked(snapshot, request, query, vectors, known=known)
+    return max(found, other, key=lambda answered: answered[0].evidence_score or 0.0)
+
+
+def _answer_as_asked(
+    snapshot: Snapshot,
+    request: Request,
+    query: SearchQuery,
+    vectors: QueryEmbedding,
+    *,
+    known: Sequence[str],
+    is_last: bool = False,
+) -> tuple[Answer, int]:
     by_time = _answer_by_time(snapshot, request, query, known)
     if by_time is not None:
         return by_time, 0
@@ -180,7 +206,7 @@ def _answer(
         is_last = is_last and not query.neighbours
         hits, dropped, stated = _choose(snapshot, request, query, candidates, echoes=found.echoes, is_last=is_last)
         count = len(candidates.docs)
-    chance, level = _evidence(query, stated, about=about, lists=lists)
+    chance, level = evidence.judge(query, stated, about=about, lists=lists)
     answer = Answer(
         query=query.text,
         preset=query.preset.name,
@@ -206,24 +232,6 @@ def _find_other_statement(
     rows = np.flatnonzero(is_left)
     ties: list[int] = rows[scores[rows] == scores[rows].max(initial=-np.inf)].tolist()
     return max(ties, key=traits["id"].__getitem__, default=None)
-
-
-def _evidence(
-    query: SearchQuery, stated: Sequence[Hit], *, about: str, lists: Mapping[str, object]
-) -> tuple[float | None, EvidenceLevel | None]:
-    """The chance and level of evidence in what the best hits state, none for small talk.
-
-    None without channels that tell, and without words.
-    """
-    whole_terms = query.terms if about != query.text else None
-    calibration, question = query.preset.evidence, evidence.Question.parse(about, whole_terms=whole_terms)
-    if calibration is None or "vector" not in lists:
-        calibration = next((found for name, found in BY_CHANNEL.items() if name in lists), None)
-    if calibration is None or query.limit == 0:
-        return None, None
-    if is_exclamation(query.text):
-        return 0.0, "none"
-    return evidence.assess(calibration, stated, question) if question.terms else (None, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,20 @@ def _is_named(match: re.Match[str], names_of: set[str]) -> bool:
     return is_name and (folded[0] not in STOP_WORDS or match[1][0].isupper())
 
 
+def ask_as_user(text: str, user: str | None, speakers: Sequence[str]) -> str:
+    """Rephrase a query about "the user", or about `user` by name, as the user would ask it.
+
+    Speakers of such a name are meant themselves.
+    """
+    folded = text.lower()
+    is_named = user is not None and user.lower() in folded
+    if not (is_named or "user" in folded) or any(map(is_side, speakers)):
+        return text
+    from engrain.domain.text.dialogue import third_person  # which few queries need
+
+    return third_person.ask_as_user(text, user if is_named and not list_named(user or "", speakers) else None)
+
+
 @lru_cache(maxsize=1_024)
 def find_introduction(text: str) -> re.Pattern[str] | None:
     """Find what users say who tell of themselves what a question of theirs asks for: "What's my name?"."""

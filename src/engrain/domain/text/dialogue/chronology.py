@@ -36,6 +36,7 @@ _LOOKING_BACK: Final = frozenset(
     " recap summarize summarise summary conversation conversations discussion discussions".split()
 )
 _ABOUT_USER = lazy_pattern(r"\b(?:about|describe|know|remember) (?:me|myself|us)\b|\bwho am i\b", re.IGNORECASE)
+_PROFILE: Final = frozenset("profile bio background identity info information details".split())
 _OF_ALL = lazy_pattern(
     r"\b(?:what|everything|anything|all)\b.*\b(?:do|can|have|did)\b|\b(?:do|can|have|did)\b.*\b(?:everything|anything|all)\b",
     re.IGNORECASE,
@@ -67,7 +68,7 @@ _BESIDE_PLANS: Final = frozenset(
 )
 
 
-_MAY_ASK: Final = _SAYING | _KNOWING | _LEAVING | _ASKING_FOR | _PLANNED | _HAVING
+_MAY_ASK: Final = _SAYING | _KNOWING | _PROFILE | _LEAVING | _ASKING_FOR | _PLANNED | _HAVING
 
 
 @lru_cache(maxsize=1_024)
@@ -104,6 +105,8 @@ def asks_for_last_conversation(text: str) -> bool:
 def asks_about_user(text: str) -> bool:
     """True for a question for all that is known, of the user or at all: "What do you know about me?"."""
     said = _list_words(text)
+    if "my" in said and not said.isdisjoint(_PROFILE) and said <= _PROFILE | {"my", "personal"}:
+        return True
     if not said <= _KNOWING | _SAYING | _BESIDE | {"who", "am"}:
         return False
     is_of_all = "you" in said and not said.isdisjoint(_KNOWING) and _OF_ALL.search(text) is not None

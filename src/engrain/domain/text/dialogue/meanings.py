@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _LEAST_ALIKE: Final = 5
 
 _GROUPS = """
-    live lives living move moved relocate address flat apartment house home city town reside residence
+    live lives living move moved relocate address flat apartment house home city town reside residence location
     work job profession occupation employed employer hired join joined quit company career office
     earn salary wage income pay paid
     cost price pay paid charge rate fee expensive cheap rent lease took
@@ -89,9 +89,9 @@ _GROUPS = """
     repair repaired fix fixed mend
     solve solved fix fixed solution
     define defined declared declare class function module
-    like likes love loves loved enjoy favourite favorite prefer prefers fond fan
+    like likes love loves loved enjoy favourite favorite prefer prefers preference preferences fond fan
     dislike dislikes hate hates hated stand
-    hobby hobbies pastime
+    hobby hobbies pastime play plays
     play plays played instrument
     music song songs
     music concert

@@ -1,0 +1,71 @@
+"""Queries about "the user" as the user would ask them. Pure. English.
+
+Agents that look up a memory ask in the third person ("What is the user's name?", "user occupation"), but what users
+say of themselves is in the first: "Hi, I'm Nora."
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LONGEST: Final = 200  # characters of a query
+_AUXILIARIES: Final = {"does": "do", "is": "am", "has": "have"}
+# "user allergies" are somebody's, but a "user table" is a table.
+_PERSONAL: Final = "|".join(
+    r"""
+    (?:(?:full|first|last|nick)\s?)?name age birth(?:day|date) date\sof\sbirth job\stitle occupation profession
+    (?:current\s)?(?:job|role|employer|company) work(?:place)? career location address home city country hometown
+    time\s?zone phone e-?mail contact languages? nationality gender pronouns family wife husband partner spouse kids?
+    child(?:ren)? son daughter parents? mother father sisters? brothers? siblings? friends? pets? dogs? cats? cars?
+    hobb(?:y|ies) interests? likes dislikes preferences? preferred favou?rites? allerg(?:y|ies) diet dietary food health
+    medical medications? goals? plans? schedule habits? routines? travel trips? vacations? holidays? music movies?
+    books? sports? background profile bio info(?:rmation)? details personal identity skills? education stud(?:y|ies)
+    school budget opinions?
+    """.split()
+)
+_TECHNICAL: Final = "|".join(
+    r"""
+    manuals? interface guide tables? accounts? models? service stor(?:y|ies) ids? agents? experience data inputs?
+    groups? roles? sessions? pages? lists? records? objects? class(?:es)? flows? tests? mode management auth\w* login
+    fields? schema docs? documentation base counts? events? tokens? passwords? credentials? requests? permissions?
+    quer(?:y|ies) browser cookies? devices? subscriptions? rows? settings? avatar cart uploads? ip
+    """.split()
+)
+_END: Final = r"(?=\W*$|\s(?:and|or|in|on|at|last|this|yesterday|so|again|before)\b)"
+
+
+@lru_cache(maxsize=1_024)
+def ask_as_user(query: str, user: str | None = None) -> str:
+    """Rephrase a query about the user, or somebody of the name `user`, as the user would ask it; any other stays."""
+    if len(query) > _LONGEST:
+        return query
+    asked = query
+    for pattern, replacement in _make_rules(user if user is not None and user.isalpha() else None):
+        asked = pattern.sub(replacement, asked)
+    return asked
+
+
+@lru_cache(maxsize=64)
+def _make_rules(user: str | None) -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]:
+    named = "" if user is None else f"|(?-i:{user.capitalize()}|{user})"
+    whose = rf"(?:(?:(?:the|this|current)\s)*user{named})"
+    whom = rf"(?:(?:the|this|current|our)\s(?:current\s)?user{named})\b(?!['\u2019]|\s(?:{_TECHNICAL})\b)"
+    rules: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+        (rf"\b{whose}(?:['\u2019]s|s['\u2019])(?=\s)(?!\s(?:{_TECHNICAL})\b)", "my"),
+        (rf"^users?\s(?=(?:{_PERSONAL})\b)", "my "),
+        (rf"\b(does|did|do|is|was|has|had|can|could|should|would|will)\s(?:user\b|{whom})", _ask),
+        (rf"(?:^|\b)(?:the\s)?\b({_PERSONAL})\s(?:of|for)\s(?:user\b|{whom}){_END}", r"my \1"),
+        (rf"\b(about|to|for|with|by|from|of|tell|told|give|gave)\s(?:user\b|{whom}){_END}", r"\1 me"),
+        (rf"{whom}\s(?=(?:is|was|has|had|does|did|will|would|can|\w+s|\w+ed)\b)", "I "),
+    ]
+    return tuple((re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in rules)
+
+
+def _ask(match: re.Match[str]) -> str:
+    word = match[1].lower()
+    return f"{_AUXILIARIES.get(word, word)} I"

@@ -1,0 +1,64 @@
+import pytest
+
+from engrain.domain.text.dialogue.third_person import ask_as_user
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("user's name", "my name"),
+        ("user name", "my name"),
+        ("users hobbies", "my hobbies"),
+        ("the user\u2019s age", "my age"),
+        ("current user's timezone", "my timezone"),
+        ("name of the user", "my name"),
+        ("What is the name of the user?", "What is my name?"),
+        ("How old is the user?", "How old am I?"),
+        ("Where does the user live?", "Where do I live?"),
+        ("what has the user said about Porto", "what have I said about Porto"),
+        ("Did the user mention a budget?", "did I mention a budget?"),
+        ("food that the user likes", "food that I likes"),  # its terms are the same
+        ("Tell me about the user", "Tell me about me"),
+        ("Who is the user?", "Who am I?"),
+    ],
+)
+def test_a_query_about_the_user_becomes_theirs(query, asked):
+    assert ask_as_user(query) == asked
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "user",
+        "users",
+        "user table",
+        "user interface colours",
+        "the user table has no index",
+        "How many users do we have?",
+        "Where does Nora live?",
+        "What does the user manual say about resets?",
+        "Where is the user's session stored? " + "It is somewhere in the cluster. " * 6,
+    ],
+)
+def test_any_other_query_stays(query):
+    assert ask_as_user(query) == query
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("Where does Nora live?", "Where do I live?"),
+        ("where does nora live?", "where do I live?"),
+        ("Nora's job", "my job"),
+        ("What do you know about Nora?", "What do you know about me?"),
+        ("Where does Eleanora live?", "Where does Eleanora live?"),
+        ("Where does NORAD sit?", "Where does NORAD sit?"),
+    ],
+)
+def test_a_user_may_be_named(query, asked):
+    assert ask_as_user(query, "nora") == asked
+
+
+@pytest.mark.parametrize("user", ["u-17", "nora@example.org", "17"])
+def test_an_id_is_no_name(user):
+    assert ask_as_user(f"Where does {user} live?", user) == f"Where does {user} live?"
