@@ -23,7 +23,7 @@ from engrain.retrieval.speakers import find_introduction
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from engrain.domain.records import EvidenceLevel, Hit
+    from engrain.domain.records import EvidenceLevel, Hit, MemoryRecord
     from engrain.retrieval.presets import Calibration
     from engrain.retrieval.search_query import SearchQuery
 
@@ -156,7 +156,12 @@ def _introduces(hit: Hit, question: Question) -> bool:
     memory, told = hit.memory, question.introduction
     if told is None or getattr(memory, "role", None) == "assistant":
         return False
-    return told.search(memory.statement if isinstance(memory, Fact) else memory.content) is not None
+    return told.search(_read_statement(memory)) is not None
+
+
+def _read_statement(memory: MemoryRecord) -> str:
+    """Read what a memory states: of a fact also whom and what it is about."""
+    return memory.statement if isinstance(memory, Fact) else memory.content
 
 
 def _list_about_speakers(
@@ -194,8 +199,7 @@ def _tells(attribute: attributes.Attribute, question: Question, hits: Sequence[H
     """True where one of the best two statements tells an attribute, or one with something else of the question does."""
     beside = frozenset([term for term in question.topic | question.speakers if term[:3] not in attribute.beginnings])
     for place, hit in enumerate(hits):
-        memory = hit.memory
-        text = memory.statement if isinstance(memory, Fact) else memory.content
+        memory, text = hit.memory, _read_statement(hit.memory)
         if len(text) > _LONGEST_READ or attribute.value.search(text):
             is_near = place < _MOST_IN_OTHER_WORDS or not beside
             if is_near or not beside.isdisjoint(hit.why.matched_terms) or find_met(beside, own_terms(memory)):

@@ -149,12 +149,9 @@ def _answer(
     """
     if request is None:
         return _nothing_to_search(query), 0
-    known = matching.list_speakers(snapshot) if "speaker" in query.preset.weights else []
-    asked = (
-        speakers.ask_as_user(query.text, request.caller.user, known)
-        if "speaker" in query.preset.weights
-        else query.text
-    )
+    weighs_speakers = "speaker" in query.preset.weights
+    known = matching.list_speakers(snapshot) if weighs_speakers else []
+    asked = speakers.ask_as_user(query.text, request.caller.user, known) if weighs_speakers else query.text
     if asked == query.text:
         return _answer_as_asked(snapshot, request, query, vectors, known=known, is_last=is_last)
     of_user = replace(query, text=asked, prompt=query.prompt or query.text)

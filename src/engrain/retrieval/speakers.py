@@ -35,7 +35,7 @@ _SAID_BY_ASSISTANT = lazy_pattern(
 _SIDE = lazy_pattern(r"(?:^(?:the\s+)?|\bthe\s+)(\w+)", re.IGNORECASE)
 # Some word of users for themselves is in every question for their name or work that has ASCII letters alone.
 _OF_USER = lazy_pattern(
-    r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabaj?l?h?o|tengo|tenho)\b|[^\x00-\x7f]",
+    r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabajo|trabalho|tengo|tenho)\b|[^\x00-\x7f]",
     re.IGNORECASE,
 )
 _OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
@@ -136,12 +136,12 @@ def ask_as_user(text: str, user: str | None, speakers: Sequence[str]) -> str:
     Speakers of such a name are meant themselves.
     """
     folded = text.lower()
-    is_named = user is not None and user.lower() in folded
-    if not (is_named or "user" in folded) or any(map(is_side, speakers)):
+    named = user if user is not None and user.lower() in folded and not list_named(user, speakers) else None
+    if not (named or "user" in folded) or any(map(is_side, speakers)):
         return text
     from engrain.domain.text.dialogue import third_person  # which few queries need
 
-    return third_person.ask_as_user(text, user if is_named and not list_named(user or "", speakers) else None)
+    return third_person.ask_as_user(text, named)
 
 
 @lru_cache(maxsize=1_024)

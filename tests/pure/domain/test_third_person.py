@@ -59,6 +59,18 @@ def test_a_user_may_be_named(query, asked):
     assert ask_as_user(query, "nora") == asked
 
 
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("Where will classes be held?", "Where will classes be held?"),
+        ("Where does Will live?", "Where do I live?"),
+        ("Will's job", "my job"),
+    ],
+)
+def test_a_name_that_is_a_common_word_counts_as_it_is_written(query, asked):
+    assert ask_as_user(query, "will") == asked
+
+
 @pytest.mark.parametrize("user", ["u-17", "nora@example.org", "17"])
 def test_an_id_is_no_name(user):
     assert ask_as_user(f"Where does {user} live?", user) == f"Where does {user} live?"

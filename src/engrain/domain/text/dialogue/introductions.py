@@ -60,6 +60,7 @@ _PARTS = {
     "<am>": r"\bI(?:['\u2019]?m| am| was| have been|['\u2019]ve been)"
     r"(?: (?:now|only|just|already|still|also|actually|currently|really|about|almost|nearly|and))*",
     "<have>": r"\bI(?:['\u2019]?ve| have|['\u2019]?m| am)?(?: (?:been|now|also|currently|still|mostly|just|recently))*",
+    "<my name>": r"my (?:own |first |full |real |last |nick ?)?name",
     "<is>": r"(?:['\u2019]?s| is| was)",
     "<hello>": r"(?i:hi|hello|hey|hiya|good (?:morning|evening|afternoon|day))(?: (?i:there|all|everyone|assistant))?",
     "<name>": rf"(?!(?:{_CAPITALIZED})\b)[A-ZÀ-ÞА-ЯŁŚŞ][^\W\d_A-Z]+\b(?!['\u2019]s)",
@@ -83,9 +84,9 @@ def _read(phrases: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 # Each a question, and what somebody says who answers it of themselves.
 _NAME = (
     r"""
-    \bwhat<is> my (?:own |first |full |real |last |nick ?)?name\b
-    \b(?:tell me|know|remember|recall|forget|forgot|forgotten|say) my (?:own |first |full |real |last |nick ?)?name\b
-    ^my (?:own |first |full |real |last |nick ?)?name\W*$
+    \bwhat<is> <my name>\b
+    \b(?:tell me|know|remember|recall|forget|forgot|forgotten|say) <my name>\b
+    ^<my name>\W*$
     \bwhat (?:am i called|(?:do|should|can|did) (?:you|i|they) call me)\b
     \bwie (?:hei(?:ß|ss)e ich|ist mein name)\b
     \bc[óo]mo me llamo\b|\bcu[áa]l es mi nombre\b

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from engrain.domain.text.analysis import STOP_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -52,14 +54,15 @@ def ask_as_user(query: str, user: str | None = None) -> str:
 
 @lru_cache(maxsize=64)
 def _make_rules(user: str | None) -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]:
-    named = "" if user is None else f"|(?-i:{user.capitalize()}|{user})"
+    written = "" if user is None or user in STOP_WORDS else f"|{user}"  # "Will", but not "will"
+    named = "" if user is None else f"|(?-i:{user.capitalize()}{written})"
     whose = rf"(?:(?:(?:the|this|current)\s)*user{named})"
     whom = rf"(?:(?:the|this|current|our)\s(?:current\s)?user{named})\b(?!['\u2019]|\s(?:{_TECHNICAL})\b)"
     rules: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         (rf"\b{whose}(?:['\u2019]s|s['\u2019])(?=\s)(?!\s(?:{_TECHNICAL})\b)", "my"),
         (rf"^users?\s(?=(?:{_PERSONAL})\b)", "my "),
         (rf"\b(does|did|do|is|was|has|had|can|could|should|would|will)\s(?:user\b|{whom})", _ask),
-        (rf"(?:^|\b)(?:the\s)?\b({_PERSONAL})\s(?:of|for)\s(?:user\b|{whom}){_END}", r"my \1"),
+        (rf"\b(?:the\s)?({_PERSONAL})\s(?:of|for)\s(?:user\b|{whom}){_END}", r"my \1"),
         (rf"\b(about|to|for|with|by|from|of|tell|told|give|gave)\s(?:user\b|{whom}){_END}", r"\1 me"),
         (rf"{whom}\s(?=(?:is|was|has|had|does|did|will|would|can|\w+s|\w+ed)\b)", "I "),
     ]
