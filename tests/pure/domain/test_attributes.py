@@ -43,6 +43,10 @@ from engrain.domain.text.dialogue.attributes import find_asked_attribute
         ("Which licence does the repo have?", "The repo is under MIT.", "Priya owns the repo."),
         ("What port does the billing service listen on?", "billing: 8091", "The billing service is in Go."),
         ("What's Dr Sezer's first name?", "We call Leyla Sezer on Mondays.", "Our contact is Dr Sezer."),
+        ("What's Dr Sezer's first name?", "Dr Sezer, called Leyla", "I had the name wrong, it's Dr. Sezer, not Seger."),
+        ("What's my passport number?", "My passport is C01X00T47.", "My passport expires on 12 May 2031."),
+        ("How much was the motorbike?", "Ben wants a motorbike, 9,000.", "Ben bought the motorbike."),
+        ("How much were the tyres?", "New tyres, 420 with fitting.", "The tyres are new."),
         ("What's Rui's surname?", "Rui Tavares had the bike.", "The bike belonged to her brother Rui."),
         ("Wie heißt Frau Yildiz mit Vornamen?", "Selin Yildiz war da.", "Der Fleck ist bei Frau Yildiz."),
         ("What was my aunt's name?", "My aunt Grace left me a piano.", "I store my late aunt's furniture."),
@@ -71,6 +75,7 @@ def test_a_statement_tells_an_attribute_or_not(query, told, untold):
         "Which shoes are new?",
         "Was macht Emil?",
         "How much does Ana read?",
+        "How much is left?",
         "Did I tell you my name was taken?",
     ],
 )

@@ -146,6 +146,13 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
         ("Our vet is Dr. Hahn.", "The vet says no more seeds.", "Who is our vet?"),  # names nobody
         ("The printer is in room 120.", "The printer has a new PIN: 3350.", "Where is the printer?"),
         ("Billing runs on port 7070.", "Search runs on port 7080.", "Which port does billing use?"),
+        ("Theo is scared of dogs.", "We changed Theo's piano teacher, it's Mr. Osei now.", "What is Theo afraid of?"),
+        (
+            "Amara prefers calls before ten.",
+            "Amara is off from May, Piet takes over.",
+            "When do I call Amara?",
+        ),
+        ("Theo plays football on Wednesdays.", "Sara travels from Monday to Wednesday.", "What does Theo play?"),
         (
             "The Borealis report is due on the 10th of March.",
             "The Atlas report has been postponed to the 20th of March.",

@@ -54,6 +54,7 @@ def test_a_question_asks_for_a_kind_of_value(query, kind):
         ("number", "I have two dogs and 12 cats.", {"two", "12"}),
         ("work", "Saturday I met Callum, he's a luthier.", {"'s a luthier"}),
         ("work", "Our eldest runs a bakery.", {"runs a"}),
+        ("work", "Her name is Aylin, a teacher.", {"aylin, a teacher."}),
         ("work", "Callum's got a lurcher called Biscuit.", set()),
         ("number", "My dog limps.", set()),
         ("number", "The exam is on the 29th at 9:30.", set()),

@@ -105,6 +105,7 @@ def test_whoever_says_a_word_of_the_question_is_found(memories, word):
         ("Where did he lose the ring?", "It was lost at the pool."),
         ("Who has stolen the apples?", "A thief steals at night."),
         ("On which shelf is the jam?", "All shelves have jam."),
+        ("Who writes a PR?", "PRs above 400 lines get sent back."),
     ],
 )
 def test_a_word_is_found_by_its_irregular_forms(asked, said):

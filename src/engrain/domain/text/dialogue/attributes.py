@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.dialogue.meanings import find_related
+from engrain.domain.text.dialogue.values import HOW_MUCH_IS
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -113,18 +114,18 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     ),
     "price": _make(
         r"\bwhat (?:do|does|did|will|would) .{,50}\b(?:cost|charge|pay)\b"
-        r"|\bhow much .{,50}\b(?:cost|charge|pay|paid)s?\b|\bhow expensive\b"
-        r"|\bhow much (?:is|are|was|were) the (?:rent|price|fee)\b"
+        rf"|\bhow much .{{,50}}\b(?:cost|charge|pay|paid)s?\b|\bhow expensive\b|{HOW_MUCH_IS}"
         r"|\bwhat(?:['\u2019]?s| is| was) the (?:price|rent|fee|cost)\b"
         r"|\bwas (?:kostete?n?|(?:hat|haben) .{,50}gekostet)\b|\bwie hoch ist die miete|cu[aá]nto (?:cuesta|costó|vale)"
         r"|combien co[uû]te|quanto custa|сколько стоит|多少钱",
         value=r"[€$£]\s?\d|\d\s?(?:[€$£元块]|eur\b|euros?\b|usd\b|gbp\b|chf\b|dollars?|pounds?|quid|bucks"
         r"|francs?|franken|pesos?|reais|руб|cents?|p\b|k\b|kr\b|kron\w+|crowns?)|\b\d{1,3}[.,]\d{3}\b"
+        rf"|(?:,|\b(?:for|at|only)) \d{{2,}}\b(?![-:.]\d| (?:square|feet|met(?:re|er)|{_NO_YEARS}))"
         r"|\b(?:extra|another) \d|\d (?:extra|more)\b|\bfree\b|gratis|kostenlos|gratuit|grátis|бесплатн"
         r"|\d\b.{,20}\b(?:an?|per|each) (?:month|week|year|night|day|hour|head)"
         rf"|{_PAYS}.{{,60}}\d|\d\b.{{,60}}{_PAYS}|{_PAYS}.{{,40}}{_NUMBER_WORDS}|{_NUMBER_WORDS} (?:euros?|dollars?"
         r"|pounds?|quid|bucks|francs?|franken|pesos?)",
-        beginnings="cos pri ren fee cha pay pai exp gek kos mie hoc cue val cou cus сто",
+        beginnings="muc cos pri ren fee cha pay pai exp gek kos mie hoc cue val cou cus сто",
         is_exact=True,
     ),
     "birthday": _make(
@@ -162,6 +163,14 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         r"|номер\w* сч[ёе]та",
         value=r"\biban|account|konto|cuenta|compte|\bconta\b|сч[ёе]т|\b\d{6,}\b|\b[A-Z]{2}\d\d",
         beginnings="acc num iba kon cue com con ном сче",
+    ),
+    "number": _make(
+        rf"{_THE}(?: \S+){{,4}} (?:passport|identity|tax|vat|insurance|security|policy|customer|member(?:ship)?|student"
+        r"|patient|order|booking|reference|tracking|serial) number\b",
+        value=r"\b[Nn]umber|\b[Nn]o\b\.|\b[Nn]r\b|#|\b(?:id|ID)\b|\b[A-Z]{1,5}[- ]?\d{3,}|[A-Z]\d+[A-Z]|\d-\d"
+        r"|(?<![.,\d€$£])\b\d{5,}|(?<![\d.,])\d\d ?\d{2,} ?\d{2,}",
+        beginnings="num",
+        is_cased=True,
     ),
     "colour": _make(
         r"\b(?:what|which) colou?rs?\b|\bwelche \w*farbe\b|de qu[eé] color|de quelle couleur|de que cor\b|какого цвета"
@@ -243,7 +252,8 @@ def _find_part_of_name(query: str, *, is_first: bool) -> Attribute | None:
         return None
     name = re.escape(names[-1])
     full_name = rf"\b(?!{_TITLE}\b){_PROPER} {name}\b" if is_first else rf"\b{name} {_PROPER}"
-    near = rf"\b{name}\b.{{,200}}{_NAMING}|{_NAMING}.{{,200}}\b{name}\b"
+    named = rf"{_NAMING}(?: \w+)? (?!{name}\b|{_TITLE}\b){_PROPER}" if is_first else _NAMING
+    near = rf"\b{name}\b[^.!?]{{,60}}{named}|{named}[^.!?]{{,60}}\b{name}\b"
     return Attribute(_NAME_PART, lazy_pattern(rf"{full_name}|{near}|{_PART_OF_NAME}"), _NAME_BEGINNINGS)
 
 

@@ -118,7 +118,7 @@ _DENIALS = KeyedPatterns(
     rather+than: rather\ than
     out+of: out\ of
     gone+is over+is out+is on+is gone+are over+are out+are on+are: (?:is|are)\ (?:gone|over|out|on)
-    from+to: from(?=(?:\ \S+){1,3}?\ to\b)
+    from+to: from(?!\ \w+day\ to\b)(?=(?:\ \S+){1,3}?\ to\b)
     """,
     words="cannot not no never off quit stopped wrong only dropped left retired died broke",
 )

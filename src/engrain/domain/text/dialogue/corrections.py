@@ -58,6 +58,7 @@ _MOVER: Final = lazy_pattern(
 )
 _COUNTED_THING: Final = lazy_pattern(r"\bhow (?:many|much) ([\w-]+)", re.IGNORECASE)
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
+_DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
 _TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
 # Who asks where somebody lives means where they moved.
@@ -137,13 +138,15 @@ class Statement:
 class Question:
     """Question as corrections compare it: folded terms with those for the same things, names, and its kind.
 
-    `counted`: the terms of what it asks the number or amount of ("How many cats").
+    `counted`: the terms of what it asks the number or amount of ("How many cats"). `somebody`: those of its names that
+    are no number or day.
     """
 
     terms: frozenset[str]
     names: frozenset[str]
     kind: Kind | None
     counted: frozenset[str] = frozenset()
+    somebody: frozenset[str] = frozenset()
 
     @classmethod
     def parse(cls, query: str) -> Question:
@@ -151,7 +154,9 @@ class Question:
         own = _fold(word_terms(strip_asking_words(query).replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
         counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
-        return cls(own.union(*same), _fold(find_names(query.replace("-", ""))), find_asked_kind(query), counted)
+        names = _fold(find_names(query.replace("-", "")))
+        somebody = frozenset(filter(str.isalpha, names)) - _DAYS
+        return cls(own.union(*same), names, find_asked_kind(query), counted, somebody)
 
 
 def weigh_turns(
@@ -172,7 +177,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     the question's things, of which it may leave out one or a half ("Mei maintains it from today."), or has another
     number or time for all of them. One that `takes_back` the older one, as its speaker says shortly after it, has
     to say something new about it, or nothing else ("Sorry, 9090."). Where the question asks for a kind of value, it has
-    one. One that takes back a number names another that differs from it by a slip.
+    one. One that takes back a number names another that differs from it by a slip. One that shares with both
+    nothing but whom the question asks about says something else of them.
     """
     is_of_another = bool(newer.mover) and newer.mover.isdisjoint(older.terms | question.terms)
     if is_of_another or (question.kind is not None and not newer.values):
@@ -182,28 +188,34 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     about, missing = newer.terms & question.terms, answered - newer.terms
     if question.kind is not None and (shared or about):  # a sentence that has the value need not name the thing again
         about, missing = newer.setting & question.terms, answered - newer.setting
-    weight = len(shared) + len(shared & older.names) + len(about)
+    weight = len(shared) + len(shared & (older.names | question.names)) + len(about)
     if takes_back and is_new:
         said = newer.terms - _TAKING_BACK_TERMS
         same, has_name = said & older.terms, bool(newer.names - older.names)
         if said - older.terms if same else has_name and len(said) <= _MOST_ELLIPTIC:
             return Correction(weight + _TAKEN_BACK, LEAST_DENIED)
-    denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS
-    if not (newer.states_change and answered):
-        denied = frozenset()
-    named = denied | (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
-    if newer.takes_back:  # a change may be of the next port
-        named |= {other for other in older.names for number in newer.names if _is_slip(number, other)}
+    denied, named = _find_ended(newer, older, question)
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
+    if shared and shared | about <= question.somebody < question.terms:
+        return NO_CORRECTION
     is_of_counted = is_new and bool(question.counted) and question.counted <= shared
     has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
     if newer.states_change and (has_most or (about and len(about) >= len(answered))):
         return Correction(weight, _LEAST_CHANGED)
-    if is_new and question.kind in COUNTED and answered and not missing:
-        return Correction(weight, _LEAST_UPDATED)
-    return NO_CORRECTION
+    is_updated = is_new and question.kind in COUNTED and answered and not missing
+    return Correction(weight, _LEAST_UPDATED) if is_updated else NO_CORRECTION
+
+
+def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple[frozenset[str], frozenset[str]]:
+    """Find what of an older statement is not so, or no more: what a change denies, and that with names and slips."""
+    changes = newer.states_change and not older.terms.isdisjoint(question.terms)
+    denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS if changes else frozenset[str]()
+    named = denied | (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
+    if newer.takes_back:  # a change may be of the next port
+        named |= {other for other in older.names for number in newer.names if _is_slip(number, other)}
+    return denied, named
 
 
 def _is_slip(number: str, other: str) -> bool:

@@ -103,6 +103,26 @@ _FORMS = """
     tooth teeth
     wife wives
     wolf wolves
+    cd cds
+    cpu cpus
+    cv cvs
+    db dbs
+    dj djs
+    dvd dvds
+    gpu gpus
+    hdd hdds
+    kpi kpis
+    llm llms
+    npc npcs
+    pc pcs
+    pr prs
+    rfc rfcs
+    sdk sdks
+    sku skus
+    ssd ssds
+    tv tvs
+    ui uis
+    vm vms
 """
 
 

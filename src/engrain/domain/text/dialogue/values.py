@@ -44,6 +44,13 @@ _SOMEBODY = (
 )
 
 
+# "How much was the motorbike?", but not "How much is left?"
+HOW_MUCH_IS: Final = (
+    r"\bhow much (?:is|are|was|were|will) (?:the|an?|my|our|your|his|her|their|this|that|these|those) "
+    r"(?:[\w'\u2019-]+ ){,3}[\w'\u2019-]+\W*$"
+)
+
+
 @cache
 def _compile(*alternatives: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     return lazy_pattern("|".join(alternatives), flags)
@@ -59,6 +66,7 @@ _ASKED: Mapping[Kind, re.Pattern[str]] = {
     "money": _compile(
         r"\bhow (?:much|expensive)\b.{,40}\b(?:cost|pay|paid|spend|spent|earn|charge|owe|money|budget|rent|fee)\b",
         rf"\b(?:what|which)(?:['\u2019]?s| is| are| was)? (?:\S+ ){{,3}}?{_SUM}\b",
+        HOW_MUCH_IS,
         r"\bwhat (?:do|does|did|will|would) .{1,40} (?:cost|earn|charge|pay)\b",
     ),
     "number": _compile(
@@ -147,7 +155,7 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
     ),
     "work": partial(
         _compile,
-        r"(?:\b(?:am|is|was|as|became)|['\u2019][ms]) (?:now |still |also )?an? \w+",
+        r"(?:\b(?:am|is|was|as|became)|['\u2019][ms]) (?:now |still |also )?an? \w+|\b[A-Z]\w+, an? \w+[.!]?$",
         r"\b(?:works?|worked|working|job|teach(?:es|ing)?|taught|runs? (?:an?|the|her|his|their)|drives?|owns?|repairs?"
         r"|sells?|makes?|stud(?:y|ies|ied|ying)|retired|hired|employed|apprentice\w*|freelanc\w*|for a living"
         r"|ist|bin|war|arbeit\w*|trabaj\w*|travaill?e\w*|est|es|lavora\w*|trabalh\w*)\b",
