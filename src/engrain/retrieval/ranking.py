@@ -19,7 +19,7 @@ from engrain.domain.text.analysis import STOP_WORDS, is_foreign, terms
 from engrain.domain.text.dialogue.attributes import find_asked_attribute
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_turns
-from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, is_question
+from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, REQUESTING, is_question
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_asked_name, find_values
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.repetition import measure_repetition
@@ -115,7 +115,8 @@ def reply(candidates: RankingInput) -> Gains:
     """The distance of a short answer to the score of the question before it, which another speaker asked.
 
     "What's she called?", "Biscuit.": the question has the words of the query, the answer has none. A question that the
-    query repeats counts as the best candidate. An assistant's answers say again what was told elsewhere.
+    query repeats counts as the best candidate. An assistant's answers say again what was told elsewhere, but for those
+    to a request ("Write me a packing list."), however long.
     """
     traits, scores = candidates.traits, candidates.scores
     if candidates.echoes is not None and len(candidates.echoes):
@@ -130,14 +131,14 @@ def reply(candidates: RankingInput) -> Gains:
         & (turn[:-1] + 1 == turn[1:])
         & (asking[:-1] >= _LEAST_ASKING)
         & ((role[:-1] != role[1:]) | (speaker[:-1] != speaker[1:]))
-        & (role[1:] != "assistant")
+        & ((role[1:] != "assistant") | (asking[:-1] == REQUESTING))
         & (scores[asked] > scores[answers])
         & (answers < len(candidates.scores))
     )
     lacks = np.zeros(len(candidates.scores))
     for question, row in zip(asked[replies].tolist(), answers[replies].tolist(), strict=True):
         text = traits["statement"][row]
-        if text is not None and len(text) <= _MOST_REPLYING:
+        if text is not None and (len(text) <= _MOST_REPLYING or traits["asking"][question] == REQUESTING):
             lacks[row] = scores[question] - scores[row]
     return Gains(lacks, is_given=lacks > 0)
 
@@ -157,9 +158,9 @@ def session(candidates: RankingInput) -> Gains:
 
 
 def speaker(candidates: RankingInput) -> Gains:
-    """1 for turns of the speaker that the query is about, nothing for the rest."""
+    """1 for turns of the speaker that the query is about, nothing for the rest, and for what asks for a text."""
     wanted = speakers.find_speaker(candidates.text, candidates.speakers)
-    is_wanted = speakers.is_said_by(candidates.traits, wanted)
+    is_wanted = speakers.is_said_by(candidates.traits, wanted) & (candidates.traits["asking"] != REQUESTING)
     return Gains(is_wanted.astype(np.float64), is_given=is_wanted)
 
 

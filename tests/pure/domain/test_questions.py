@@ -4,6 +4,7 @@ import unicodedata
 import pytest
 
 from engrain.domain.text.dialogue.questions import (
+    REQUESTING,
     ends_with_question_mark,
     is_question,
     question_share,
@@ -32,6 +33,28 @@ from engrain.domain.text.dialogue.questions import (
 def test_a_turn_asks_as_much_as_it_has_words_in_questions(content, share):
     assert question_share(content) == pytest.approx(share)
     assert question_shares([content]) == [question_share(content)]
+
+
+@pytest.mark.parametrize(
+    ("content", "asks"),
+    [
+        ("Write me a packing list for three days in Edinburgh.", True),
+        ("Please translate 'see you soon' into Norwegian.", True),
+        ("give me a name for my podcast", True),
+        ("Schreib mir einen Brief an den Vermieter.", True),
+        ("\u00dcbersetze das ins Englische.", True),
+        ("\u00c9cris-moi une lettre.", True),
+        ("Dame tres ideas para la fiesta.", True),
+        ("Give me a call after six.", False),
+        ("Make a note: the key is under the pot.", False),
+        ("Remind me to buy milk.", False),
+        ("Write tests before code, always.", False),
+        ("Explain it to my sister. She lives in Porto.", False),  # tells something beside
+    ],
+)
+def test_a_request_for_a_text_is_no_question_and_asks_more_than_a_statement(content, asks):
+    assert question_share(content) == question_shares([content])[0] == (REQUESTING if asks else 0.0)
+    assert not is_question(content)
 
 
 @pytest.mark.parametrize(

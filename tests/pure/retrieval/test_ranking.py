@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from engrain.domain.memories.decay import ANCHORS, CURVES, DecayPolicy, decayed_confidence
 from engrain.domain.records import Explanation
 from engrain.domain.text.dialogue.changes import describe_statement
+from engrain.domain.text.dialogue.questions import REQUESTING
 from engrain.retrieval import ranking
 from engrain.retrieval.candidates import Share, explain_rows
 from engrain.retrieval.chronology.time_expressions import Span
@@ -247,6 +248,7 @@ def replied(known, scores, echoes=None):
 
 
 ASKED = in_session("What's she called?", 1, role="assistant", asking=1.0)
+REQUESTED = in_session("Write me a packing list.", 1, asking=REQUESTING)
 
 
 @pytest.mark.parametrize(
@@ -258,6 +260,11 @@ ASKED = in_session("What's she called?", 1, role="assistant", asking=1.0)
         (in_session("Aha!", 1, role="assistant"), in_session("Biscuit.", 2), None),  # asks nothing
         (in_session("What's she called?", 1, asking=1.0), in_session("Biscuit.", 2), None),  # of the same speaker
         (in_session("What's she called?", 1, asking=1.0), in_session("Biscuit.", 2, role="assistant"), None),
+        (
+            REQUESTED,
+            in_session("Rain jacket, wool hat, two sweaters, waterproof shoes, adapter.", 2, role="assistant"),
+            0.5,
+        ),
         (ASKED, in_session("Biscuit.", 3), None),  # after something else
         (ASKED, in_session("Why?", 2, asking=1.0), None),
         (ASKED, in_session("She came by herself, on a Sunday in May, all wet, and stayed.", 2), None),

@@ -224,3 +224,22 @@ def test_a_prompt_that_is_stored_first_is_no_evidence_for_itself(memory):
     assert agent.recall(prompt).evidence == "none"
     messages = agent.messages(prompt)
     assert messages.messages[-1]["content"] == prompt
+
+
+def test_what_an_assistant_gives_to_a_request_stands_above_the_request(location):
+    with Memory.open(location, clock=Clock(microseconds=1)) as memory:
+        hooks = memory.agent("aide", session="told").hooks
+        hooks.message("Write me a packing list for three days in Edinburgh in November.")
+        packed = "Packing list: rain jacket, wool hat, two sweaters, waterproof shoes, adapter for UK sockets."
+        hooks.message(packed, role="assistant")
+        hooks.message("Give me a name for my podcast about old lighthouses.")
+        names = "Some ideas: 'Keepers', 'Fresnel Tales', 'The Last Lamp'."
+        hooks.message(names, role="assistant")
+        memory.flush()
+        agent = memory.agent("aide", session="now")
+        for query, expected in (
+            ("What was on my packing list for Edinburgh?", packed),
+            ("Which names did you suggest for my podcast?", names),
+        ):
+            answer = agent.recall(query)
+            assert (contents(answer)[0], answer.evidence) == (expected, "strong")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LEAST_QUESTION_SHARE = 0.5
+REQUESTING = 0.49  # of a request for a text: it may be evidence, and is no question
 _MOST_UNMARKED_CHARACTERS = 160
 
 # Latin, full-width, Arabic, Armenian, Greek and Ethiopic question marks.
@@ -101,6 +102,27 @@ _BEGINNINGS = frozenset(
     ).split()
     for form in (beginning, beginning.capitalize(), beginning.upper(), beginning[0] + beginning[1].upper())
 )
+# Asks an assistant for a text: what it is about is asked for, not told. "Make a note" and "Remind me" tell something.
+_REQUEST = lazy_pattern(
+    r"""(?:(?:and|but|so|now|ok|okay|hi|hello|hey|please)\W+){0,3}(?:
+    (?:explain|translate|summari[sz]e|paraphrase|proofread|brainstorm|recommend|suggest|rewrite|rephrase)\b
+    | (?:write|draft|compose|generate|create|design|outline|describe)\s(?:(?:me|us)\s)?(?:up\s)?(?:an?|some|the|\d+)\b
+    | (?:give|tell|show|find|make|list|teach|help)\s(?:me|us)\b(?!\s(?:to|a\s(?:call|ring|break|note))\b)
+    | (?:schreib|gib|zeig|nenn|erkl\u00e4r|empfiehl|mach|such)\w*\s(?:mir|uns)\b | \u00fcbersetze?\b
+    | (?:\u00e9cris|donne|montre|explique|recommande|propose|fais|trouve)-(?:moi|nous)\b | traduis\b
+    | (?:escr\u00edbe|trad\u00face|expl\u00edca|recomi\u00e9nda|da|mu\u00e9stra|b\u00fasca)(?:me|nos)\b
+    | tradu(?:ce|za)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REQUEST_BEGINNINGS = frozenset(
+    form
+    for beginning in (
+        "an br bu b\u00fa co cr da de do dr em er es ex fa fi ge gi he hi li ma mo mu ne no ok ou pa pl pr re sc sh so"
+        " su te tr wr ze \u00e9c \u00fcb"
+    ).split()
+    for form in (beginning, beginning.capitalize())
+)
 # "What do you know about Ana?" asks about Ana, and no more about knowing than "for a living" is a home.
 _IDIOMS = lazy_pattern(
     r"\s+for a living\b|\s+again(?=\W*$)"
@@ -161,13 +183,16 @@ def question_share(content: str) -> float:
     """Share of a turn's words, 0-1, in sentences that end with a question mark, or begin as one and have no mark.
 
     A question states little: of two turns with the same words the statement is more often the evidence. What a sentence
-    states before it asks ("I live on the fourth floor, is that a problem?") is no question.
+    states before it asks ("I live on the fourth floor, is that a problem?") is no question. Of a request for a text
+    ("Write me a packing list.") it is `REQUESTING`.
     """
     is_ascii = content.isascii()
     if not is_ascii:
         content = _mark_questions(content)
     if "?" not in content and (is_ascii or not _has_question_mark(content)):
-        return 1.0 if (content[:2] in _BEGINNINGS or not is_ascii) and _asks_unmarked(content) else 0.0
+        if (content[:2] in _BEGINNINGS or not is_ascii) and _asks_unmarked(content):
+            return 1.0
+        return REQUESTING if content[:2] in _REQUEST_BEGINNINGS and _asks_for_text(content) else 0.0
     total = asked = 0
     is_unspaced = not is_ascii and has_unspaced(content)
     for sentence in _SENTENCE_END.split(content):
@@ -181,10 +206,10 @@ def question_share(content: str) -> float:
 
 def question_shares(contents: Sequence[str]) -> list[float]:
     """`question_share` of each of many turns."""
-    are_ascii = "".join(contents).isascii()
+    are_ascii, either = "".join(contents).isascii(), _BEGINNINGS | _REQUEST_BEGINNINGS
     return [
         question_share(content)
-        if content[:2] in _BEGINNINGS or "?" in content or not (are_ascii or content.isascii())
+        if content[:2] in either or "?" in content or not (are_ascii or content.isascii())
         else 0.0
         for content in contents
     ]
@@ -236,6 +261,12 @@ def _has_question_mark(content: str) -> bool:
         if mark in content:
             return True
     return False
+
+
+def _asks_for_text(content: str) -> bool:
+    """True for one short sentence that asks an assistant for a text: "Write me a packing list for Edinburgh."."""
+    is_short = len(content) <= _MOST_UNMARKED_CHARACTERS
+    return is_short and _REQUEST.match(content) is not None and _SENTENCE_END.search(content.rstrip()) is None
 
 
 def _asks_unmarked(content: str) -> bool:
