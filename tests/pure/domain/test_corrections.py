@@ -30,6 +30,11 @@ def parsed(text, kind=None):
         ("My trainer is Dario.", "Dario is on leave, Yuki trains me now.", "Who is my trainer?"),
         ("The cleaner comes on Mondays.", "She can't do Mondays, only Thursdays.", "When does the cleaner come?"),
         ("I ordered twelve panels.", "Make it fifteen instead of twelve.", "How many panels did I order?"),
+        (
+            "My novel is called Salt Road.",
+            "Salt Road is taken. New title: Saltways.",
+            "What's my novel called?",
+        ),
         ("Packages are built with make.", "We've switched from make to just.", "How are packages built?"),
     ],
 )
@@ -130,6 +135,8 @@ def test_changes_are_read_in_other_languages_without_their_function_words(older,
         ("I live in Lisbon.", "I moved to Porto on Saturday.", "Where do I live?"),
         ("German is 14 cents a word.", "German is 16 cents a word.", "How much is German?"),
         ("The exam is on the 27th.", "The exam is on the 28th.", "When is the exam?"),
+        ("Ines has a brother, Tibor, who dies.", "On second thoughts Tibor survives.", "Does Tibor die?"),
+        ("Flat 1 is rented by the Kovacs, 780.", "Raised Kovacs to 820.", "What rent do the Kovacs pay?"),
     ],
 )
 def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, newer, query):

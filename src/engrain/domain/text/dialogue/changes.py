@@ -74,7 +74,7 @@ _CHANGES = KeyedPatterns(
     passed: passed\ on
     left: has\ left
     took taken takes: (?:took|taken|takes)\ over
-    new: new\ \w+\ is | (?:my|our|the|a)\ new | ^new\ \w+
+    new: new\ \w+(?:\ is|(?=:)) | (?:my|our|the|a)\ new | ^new\ \w+
     become: has\ become
     out+is: is\ out
     only: only\ every

@@ -56,6 +56,9 @@ _MOVER: Final = lazy_pattern(
     r"((?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+(?: [A-Z]\w+)?) (?:has |have |just )*"
     r"(?:moved|changed|transferred|switched|went) (?:\w+ ){,2}?from\b"
 )
+_REPLACES: Final = lazy_pattern(
+    r"\b(?:instead|second thoughts?|actually|after all|rather than|correction|scratch that)\b", re.IGNORECASE
+)
 _COUNTED_THING: Final = lazy_pattern(r"\bhow (?:many|much) ([\w-]+)", re.IGNORECASE)
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
@@ -93,7 +96,8 @@ class Statement:
     """Statement as corrections compare it: folded terms, and the values of the kind that the question asks for.
 
     `names` are the terms of names and numbers, `denied` of what it says is not so. `setting`: the terms of the turn
-    that it is a sentence of. `mover`: the terms of somebody named who has changed a thing for another.
+    that it is a sentence of. `mover`: the terms of somebody named who has changed a thing for another. `replaces`: it
+    says that it is so in place of something.
     """
 
     terms: frozenset[str]
@@ -104,6 +108,7 @@ class Statement:
     takes_back: bool
     setting: frozenset[str]
     mover: frozenset[str] = frozenset()
+    replaces: bool = False
 
     @classmethod
     @lru_cache(maxsize=2_048)  # the statements of one conversation are found again and again
@@ -126,7 +131,17 @@ class Statement:
         own = _fold(word_terms(joined))
         mover = _MOVER.match(text) if states_change else None
         moving = _fold(word_terms(mover[1])) if mover else frozenset[str]()
-        return cls(own, _fold(names), _fold(denied), values, states_change, takes_back, own | setting, moving)
+        return cls(
+            own,
+            _fold(names),
+            _fold(denied),
+            values,
+            states_change,
+            takes_back,
+            own | setting,
+            moving,
+            _REPLACES.search(text) is not None,
+        )
 
     def restates(self, other: Statement, question: Question) -> bool:
         """True if it says nothing that another one does not, beside words of the question."""
@@ -198,7 +213,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
-    if shared and shared | about <= question.somebody < question.terms:
+    replaces = newer.replaces or question.kind == "money"  # of somebody there are few amounts
+    if shared and not replaces and shared | about <= question.somebody < question.terms:
         return NO_CORRECTION
     is_of_counted = is_new and bool(question.counted) and question.counted <= shared
     has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
