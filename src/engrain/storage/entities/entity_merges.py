@@ -46,12 +46,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     facts = registry.lock_facts_about(work, tenant_id, [source_id, target_id])
     facts |= _lock_facts_named(work, source, target)
     sides = {id_: merges.find_side(fact, source, target) for id_, (_, fact) in facts.items()}
-    conflicts = merges.find_conflicts([fact for _, fact in facts.values()], sides, source_id, act.at)
-    ends = {conflict.loser.id: periods.load_own_end(work, conflict.loser) for conflict in conflicts}
-    linked = {
-        conflict.loser.id: registry.supersede_loser(work, facts[conflict.loser.id][0], conflict)
-        for conflict in conflicts
-    }
+    settled = _settle_conflicts(work, facts, sides, source_id)
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
     _repoint_facts(work, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = work.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
@@ -64,11 +59,9 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     number = 1 + max((payload["number"] for payload in registry.load_merges(work, tenant_id, target_id)), default=0)
     for fact in moved:
         scopes[fact.scope]["facts_repointed"].append(fact.id)
-    for conflict in conflicts:
-        loser = conflict.loser
-        scopes[loser.scope]["facts_superseded"].append(loser.id)
-        settled = [loser.id, conflict.winner.id, linked[loser.id], format_time(ends[loser.id])]
-        scopes[loser.scope]["conflicts"].append(settled)
+    for scope, conflict in settled:
+        scopes[scope]["facts_superseded"].append(conflict[0])
+        scopes[scope]["conflicts"].append(conflict)
     for scope, ended in _end_overlaps(work, facts, sides):
         scopes[scope]["periods_ended"].append(ended)
     for memory_id, scope, created_at in mentions:
@@ -93,6 +86,23 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
         of=target,
     )
     return _visible_merge(work, tombstone, united, scopes=scopes, added=added)
+
+
+def _settle_conflicts(
+    work: UnitOfWork, facts: Mapping[str, tuple[int, Fact]], sides: Mapping[str, str], source_id: str
+) -> list[tuple[str, list[Any]]]:
+    """Supersede the losers of the facts that fill one slot; of each its scope, and what the reversal needs of it.
+
+    That are the ids of the loser, of the winner and of the link between them, and the time at which the loser ended.
+    """
+    conflicts = merges.find_conflicts([fact for _, fact in facts.values()], sides, source_id, work.act.at)
+    ends = [format_time(periods.load_own_end(work, conflict.loser)) for conflict in conflicts]
+    settled = []
+    for conflict, end in zip(conflicts, ends, strict=True):
+        loser, winner = conflict.loser, conflict.winner
+        link_id = registry.supersede_loser(work, facts[loser.id][0], conflict)
+        settled.append((loser.scope, [loser.id, winner.id, link_id, end]))
+    return settled
 
 
 def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
