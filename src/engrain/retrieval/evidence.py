@@ -18,7 +18,7 @@ from engrain.domain.text.indexing import own_terms
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.small_talk import is_exclamation
 from engrain.retrieval.presets import BY_CHANNEL
-from engrain.retrieval.speakers import find_introduction
+from engrain.retrieval.speakers import Introduction, find_introduction
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -67,7 +67,7 @@ class Question:
     speakers: frozenset[str] = frozenset()
     asks_work: bool = False
     attribute: attributes.Attribute | None = None
-    introduction: re.Pattern[str] | None = None
+    introduction: Introduction | None = None
 
     @classmethod
     def parse(cls, query: str, *, whole_terms: Collection[str] | None = None) -> Question:
@@ -138,7 +138,10 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
     chance = 1 / (1 + math.exp(-logit))
     if question.introduction is not None:
         known = any(_introduces(hit, question) for hit in judged)
-        chance = max(chance, calibration.strong) if known else min(chance, calibration.attribute)
+        if question.introduction.of_topic:
+            chance = max(chance, calibration.weak) if known else chance
+        else:
+            chance = max(chance, calibration.strong) if known else min(chance, calibration.attribute)
     elif question.attribute is not None and not _tells(question.attribute, question, judged):
         chance = min(chance, calibration.attribute)
     if chance < calibration.weak:
@@ -153,10 +156,10 @@ def _find_met(hit: Hit, same: frozenset[str], question: Question) -> frozenset[s
 
 def _introduces(hit: Hit, question: Question) -> bool:
     """True where users tell of themselves what a question of theirs asks for, or a fact does."""
-    memory, told = hit.memory, question.introduction
-    if told is None or getattr(memory, "role", None) == "assistant":
+    memory, introduction = hit.memory, question.introduction
+    if introduction is None or getattr(memory, "role", None) == "assistant":
         return False
-    return told.search(_read_statement(memory)) is not None
+    return introduction.told.search(_read_statement(memory)) is not None
 
 
 def _read_statement(memory: MemoryRecord) -> str:

@@ -276,7 +276,7 @@ def answer(candidates: RankingInput) -> Gains:
     """
     text, lacks = candidates.text, np.zeros(len(candidates.scores), np.bool_)
     introduction = speakers.find_introduction(text)
-    if introduction is not None and (is_one := speakers.find_introduced(candidates.traits, introduction)).any():
+    if introduction is not None and (is_one := speakers.find_introduced(candidates.traits, introduction.told)).any():
         return Gains(np.ones(len(lacks)), -_BESIDE_INTRODUCTIONS * candidates.scores, ~is_one)
     asks_in_english = _ASKING.search(text) is not None
     if asks_in_english or (is_question(text) and (not text.isascii() or is_foreign(text))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,22 @@ _SIDE = lazy_pattern(r"(?:^(?:the\s+)?|\bthe\s+)(\w+)", re.IGNORECASE)
 # Some word of users for themselves is in every question for their name or work that has ASCII letters alone.
 _OF_USER = lazy_pattern(
     r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabajo|trabalho|tengo|tenho)\b|[^\x00-\x7f]",
+    re.IGNORECASE,
+)
+# A few words that ask nothing themselves, one of which begins as a topic or an attribute of a user does.
+_LOOKED_UP = lazy_pattern(
+    r"(?=.*\b(?:diet|eat|food|allerg|intoleran|pets?\b|animal|famil|relati|kids?\b|child|spouse|partner|husband|wife"
+    r"|boyfriend|girlfriend|fianc|marital|significant|parent|mum\b|mom\b|mother|dad\b|father|sibling|brother|sister|twin"
+    r"|friend|location|city|town|country|residence|hometown|address|living|hobb|interest|activit|pastime|fun\b|free"
+    r"|travel|trip|vacation|holiday|journey|health|medic|illness|fear|phobia|anxiet|worr|afraid|scared|frightened|goal"
+    r"|target|ambition|aspiration|resolution|preference|likes|dislikes|taste|favou?rite|style|format|tone|language"
+    r"|schedule|hours|routine|availab|vehicle|cars?\b|transport|education|studies|degree|universit|qualification"
+    r"|project|financ|income|budget|info|detail|profile|facts|background|bio\b|identity|name\b|age\b|job\b|occupation"
+    r"|profession|work|career|employer|company|workplace))"
+    r"\W*(?:(?:(?:what|which) (?:are|is) my|do (?:i|we) have|tell me about my|what do you know about my"
+    r"|what (?:am|do|can['\u2019]?t|may|must|should|can) i|who is in)\b"
+    r"|(?!(?:wh\w+|how|do|does|did|is|are|was|were|am|can|could|should|will|i|we|he|she|they|it)\b))"
+    r"(?:\s*[\w-]+){1,6}\W*$",
     re.IGNORECASE,
 )
 _OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
@@ -144,14 +160,29 @@ def ask_as_user(text: str, user: str | None, speakers: Sequence[str]) -> str:
     return third_person.ask_as_user(text, named)
 
 
+class Introduction(NamedTuple):
+    """Pattern of what users say who tell of themselves what is asked for; `of_topic` where others may say so too."""
+
+    told: re.Pattern[str]
+    of_topic: bool
+
+
 @lru_cache(maxsize=1_024)
-def find_introduction(text: str) -> re.Pattern[str] | None:
-    """Find what users say who tell of themselves what a question of theirs asks for: "What's my name?"."""
-    if not _OF_USER.search(text):
+def find_introduction(text: str) -> Introduction | None:
+    """Find what users say who tell of themselves what a query of theirs asks for: "What's my name?", "my pets"."""
+    is_looked_up = _LOOKED_UP.match(text) is not None
+    if is_looked_up:
+        from engrain.domain.text.dialogue import topics
+
+        topic = topics.find_topic(text)
+        if topic is not None:
+            return Introduction(topic, of_topic=True)
+    if not is_looked_up and not _OF_USER.search(text):
         return None
     from engrain.domain.text.dialogue import introductions  # which few questions need
 
-    return introductions.find_introduction(text)
+    told = introductions.find_introduction(text)
+    return None if told is None else Introduction(told, of_topic=False)
 
 
 def find_introduced(traits: NDArray[Any], introduction: re.Pattern[str]) -> NDArray[np.bool_]:

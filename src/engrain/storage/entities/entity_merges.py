@@ -46,7 +46,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     facts = registry.lock_facts_about(work, tenant_id, [source_id, target_id])
     facts |= _lock_facts_named(work, source, target)
     sides = {id_: merges.find_side(fact, source, target) for id_, (_, fact) in facts.items()}
-    settled = _settle_conflicts(work, facts, sides, source_id)
+    settled = _supersede_losers(work, facts, sides, source_id)
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
     _repoint_facts(work, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = work.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
@@ -88,7 +88,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     return _visible_merge(work, tombstone, united, scopes=scopes, added=added)
 
 
-def _settle_conflicts(
+def _supersede_losers(
     work: UnitOfWork, facts: Mapping[str, tuple[int, Fact]], sides: Mapping[str, str], source_id: str
 ) -> list[tuple[str, list[Any]]]:
     """Supersede the losers of the facts that fill one slot; of each its scope, and what the reversal needs of it.

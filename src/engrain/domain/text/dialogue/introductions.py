@@ -86,7 +86,7 @@ _NAME = (
     r"""
     \bwhat<is> <my name>\b
     \b(?:tell me|know|remember|recall|forget|forgot|forgotten|say) <my name>\b
-    ^<my name>\W*$
+    ^(?:my )?(?:own |first |full |real |last |nick ?)?name\W*$
     \bwhat (?:am i called|(?:do|should|can|did) (?:you|i|they) call me)\b
     \bwie (?:hei(?:ß|ss)e ich|ist mein name)\b
     \bc[óo]mo me llamo\b|\bcu[áa]l es mi nombre\b
@@ -117,7 +117,7 @@ _NAME = (
 )
 _AGE = (
     r"""
-    \bhow old (?:am i|i am|was i|do i)\b|\bwhat<is> my age\b|\b(?:know|remember|guess) my age\b|^my age\W*$
+    \bhow old (?:am i|i am|was i|do i)\b|\bwhat<is> my age\b|\b(?:know|remember|guess) my age\b|^(?:my )?age\W*$
     \bwie alt bin ich\b|\bquel âge ai-je\b|\bquel est mon âge\b
     \bcu[áa]ntos años tengo\b|\bquantos anos (?:eu )?tenho\b|\bсколько мне лет\b|我(?:今年)?(?:几岁|多大)
     """,
@@ -134,7 +134,7 @@ _AGE = (
 _WORK = (
     r"""
     \bwhat<is> my (?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work)(?: again)?\W*$
-    ^my (?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work|career)\W*$
+    ^(?:my )?(?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work|career)\W*$
     \bwhat do i (?:do|work)(?: (?:for (?:a living|work|money)|as|again|professionally))*\W*$
     \bwhat (?:am i|i am) by profession\b|\b(?:know|remember) what i do\b(?: for (?:a living|work))?\W*$
     \bwas (?:bin ich von beruf|arbeite ich|mache ich beruflich)\b|\bwas ist mein (?:beruf|job)\b
@@ -159,7 +159,7 @@ _WORK = (
 _EMPLOYER = (
     r"""
     \bwhere do i (?:currently )?work(?: (?:now|again|these days))?\W*$|\bwho do i work for\b
-    \bwh(?:o|at)<is> my (?:employer|workplace)\b|^my (?:current )?(?:employer|company|workplace)\W*$
+    \bwh(?:o|at)<is> my (?:employer|workplace)\b|^(?:my )?(?:current )?(?:employer|company|workplace)\W*$
     \b(?:what|which) company do i work\b
     \bwo arbeite ich\b|\bd[óo]nde trabajo\b|\boù (?:est-ce que )?je travaille\b
     """,

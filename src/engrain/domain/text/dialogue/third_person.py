@@ -27,7 +27,8 @@ _PERSONAL: Final = "|".join(
     hobb(?:y|ies) interests? likes dislikes preferences? preferred favou?rites? allerg(?:y|ies) diet dietary food health
     medical medications? goals? plans? schedule habits? routines? travel trips? vacations? holidays? music movies?
     books? sports? background profile bio info(?:rmation)? details personal identity skills? education stud(?:y|ies)
-    school budget opinions?
+    school budget opinions? fears? phobias? illness(?:es)? intolerances? restrictions? vehicles? projects? finances
+    income facts communication response spouse relatives residence location availability hours
     """.split()
 )
 _TECHNICAL: Final = "|".join(
@@ -60,7 +61,7 @@ def _make_rules(user: str | None) -> tuple[tuple[re.Pattern[str], str | Callable
     whom = rf"(?:(?:the|this|current|our)\s(?:current\s)?user{named})\b(?!['\u2019]|\s(?:{_TECHNICAL})\b)"
     rules: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         (rf"\b{whose}(?:['\u2019]s|s['\u2019])(?=\s)(?!\s(?:{_TECHNICAL})\b)", "my"),
-        (rf"^users?\s(?=(?:{_PERSONAL})\b)", "my "),
+        (rf"^(?:users?{named})\s(?=(?:{_PERSONAL})\b)", "my "),
         (rf"\b(does|did|do|is|was|has|had|can|could|should|would|will)\s(?:user\b|{whom})", _ask),
         (rf"\b(?:the\s)?({_PERSONAL})\s(?:of|for)\s(?:user\b|{whom}){_END}", r"my \1"),
         (rf"\b(about|to|for|with|by|from|of|tell|told|give|gave)\s(?:user\b|{whom}){_END}", r"\1 me"),

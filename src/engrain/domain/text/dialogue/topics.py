@@ -1,0 +1,191 @@
+"""Look-ups of a topic of the user, and what users say who tell of it. Pure. English.
+
+Agents look up "dietary restrictions", "pets" or "travel plans", which no statement has in it: "I can't eat gluten.",
+"our two cats" and "We're going to Lofoten in June" tell of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engrain.domain.text.patterns import lazy_pattern
+
+_PARTS: Final = {
+    "<I>": r"\b(?:I|we)(?:['\u2019](?:m|re|d|ve)| am| are| would| have)?(?: (?:also|really|still|just|now|often))*",
+    "<our>": r"\b(?:my|our) (?:[\w-]+ )?",
+    "<day>": r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?",
+    "<no>": r"(?:can['\u2019]?t|cannot|mustn['\u2019]?t|must not|don['\u2019]?t|do not|never|no longer)",
+    "<partner>": "(?:husband|wife|partner|spouse|boyfriend|girlfriend|fianc\u00e9e?)",
+    "<parent>": "(?:parents?|mum|mom|mother|dad|father)",
+    "<sibling>": "(?:brothers?|sisters?|siblings?|twin)",
+    "<child>": "(?:sons?|daughters?|kids?|child(?:ren)?|baby|twins|eldest|youngest)",
+    "<relative>": r"(?:grand\w+|aunts?|uncles?|cousins?|nephews?|nieces?|gran|nan|family|in-laws?|\w+-in-law)",
+    "<trouble>": r"(?:issues?|problems?|conditions?|status|concerns?|history|info\w*|needs)",
+}
+_LEAD: Final = (
+    r"\W*(?:(?:what|which) (?:are|is) |do (?:i|we) have |tell me about |what do you know about )?"
+    r"(?:(?:my|our|any|an?|all) )?(?:(?:current|known|other|personal) )?"
+)
+
+
+def _read(phrases: str) -> str:
+    """Make a pattern of phrases, one or more a line, with parts that several share."""
+    source = "|".join(filter(None, map(str.strip, phrases.splitlines())))
+    for name, part in _PARTS.items():
+        source = source.replace(name, part)
+    return source
+
+
+# Each topic by its names, and what somebody says who tells of it.
+_TOPICS: Final = (
+    (
+        r"""
+        diet(?:ary)?(?: (?:restrictions?|requirements?|needs|preferences?|habits?|info\w*))?|eating habits
+        food (?:restrictions?|preferences?|allerg\w+|intolerances?)|allerg(?:y|ies)|intolerances?
+        what (?:can['\u2019]?t|must|should|may|can) i (?:not )?eat
+        """,
+        r"""
+        allerg|intoleran|\bco?eliac|\bvegan|vegetarian|pescatarian|gluten|lactose|\bhalal\b|\bkosher\b|\bketo\b|\bdiet\b
+        hay fever|<no> (?:eat|drink|tolerate)\b
+        """,
+    ),
+    (
+        r"pets?|animals?",
+        r"""
+        \b(?:cat|dog|kitten|rabbit|hamster|guinea pig|parrot|budgie|tortoise|turtle|horse|goldfish|hen|chicken|goat)s?\b
+        \b(?:lizard|snake|ferret|pet|beagle|labrador|poodle|retriever|spaniel|terrier|collie|dachshund|greyhound)s?\b
+        \b(?:whippet|lurcher|mutt|aquarium|pupp(?:y|ies)|pon(?:y|ies)|canar(?:y|ies))\b
+        """,
+    ),
+    (
+        r"family(?: (?:members?|info\w*|situation))?|relatives|who is in my family",
+        r"<our>(?:<partner>|<parent>|<sibling>|<child>|<relative>)\b|\b(?:married|divorced|widowed)\b",
+    ),
+    (r"kids?|children", r"<our><child>\b|\bno (?:kids|children)\b|\bpregnant\b"),
+    (
+        r"<partner>|significant other|(?:relationship|marital) status",
+        r"""
+        <our>(?:<partner>|ex)\b
+        (?:<I>|\bgot) (?:married|engaged|divorced|separated|single|widowed|dating)\b
+        """,
+    ),
+    (r"<parent>", r"<our><parent>\b"),
+    (r"<sibling>", r"<our><sibling>\b"),
+    (r"(?:best |close )?friends?", r"<our>(?:friends?|mate|buddy|flatmate|roommate)\b|\bfriend of mine\b"),
+    (
+        r"(?:home )?(?:location|city|town|country|residence)|hometown|address|living situation",
+        r"""
+        <I> (?:live|living|moved|moving|based|relocated|reside|settled|from)\b
+        <our>(?:flat|house|apartment|address|home)\b
+        """,
+    ),
+    (
+        r"""
+        hobb(?:y|ies)(?: and interests)?|interests?|(?:leisure|weekly|free[- ]time) activities|pastimes?
+        what do i (?:(?:like|love|enjoy) (?:to do|doing)|do)(?: (?:in my (?:free|spare) time|for fun))?
+        """,
+        r"""
+        <I> (?:love|like|enjoy|adore|play|collect|knit|paint|draw|bake|garden|climb|dance|sing|cycle|run|swim|hike)\b
+        <I> (?:ski|surf|sail|read|cook|into)(?:ing)?\b|\bhobb|\b(?:class|lessons?|club|choir|band|team|training)\b
+        """,
+    ),
+    (
+        r"(?:(?:upcoming|planned|next|future) )?(?:travels?|trips?|vacations?|holidays?|journeys?)(?: plans?)?",
+        r"""
+        \b(?:going|go|fly(?:ing)?|flew|travell?(?:ing)?|headed|driving|off) to (?-i:[A-Z])
+        \b(?:trip|flight|hotel|holidays?|vacation|cabin|airbnb|visa|cruise|camping|itinerary|booked)\b
+        """,
+    ),
+    (
+        r"health(?: <trouble>)?|medical <trouble>|illness(?:es)?|medications?|medicines?",
+        r"""
+        allerg|\bco?eliac|asthma|diabet|migraine|headache|\bpains?\b|\binjur|surger|\boperation|\bdoctor|\bDr\b|insulin
+        \bphysio\b|\btherap(?:y|ist)\b|medic|\bpills?\b|\btablets?\b|\d ?mg\b|diagnos|\bblood|pregnan|depress|\badhd
+        autis|cancer|arthrit|parkinson|inhaler|hospital|\bhurts?\b|\bfever\b|\bill\b
+        """,
+    ),
+    (
+        r"fears?|phobias?|anxiet(?:y|ies)|worries|what am i (?:afraid|scared|frightened) of",
+        r"\bafraid|\bscare[ds]|\bfears?\b|terrified|phobi|anxious|panic|\bdread|\bworr(?:y|ied)",
+    ),
+    (
+        r"""
+        (?:(?:fitness|career|life|financial|savings?|learning|training) )?(?:goals?|targets?|ambitions?)|aspirations?
+        resolutions?
+        """,
+        r"""
+        <I> (?:want|hope|plan|planning|aim|aiming|training|saving|trying|like|love|going) (?:to|for)\b
+        \bgoal|\btarget\b|\bdream(?:s|ing)? of\b
+        """,
+    ),
+    (
+        r"preferences?|likes(?: and dislikes)?|dislikes|tastes?|favou?rites?",
+        r"""
+        <I> (?:prefer|like|love|hate|dislike|enjoy|adore|detest|(?:don['\u2019]t|do not) like|can['\u2019]t stand)\b
+        \bfavou?rite\b|\bplease\b
+        """,
+    ),
+    (
+        r"""
+        (?:communication|response|answer|reply|writing|contact|conversation)(?: (?:style|preferences?|format|tone))+
+        preferred (?:response|answer|reply|communication) (?:style|format|language)
+        """,
+        r"""
+        \b(?:short|brief|concise|long|detailed|formal|informal) (?:answers?|repl(?:y|ies)|messages?)\b|\bbullet
+        \bemojis?\b|\b(?:answer|reply|write) (?:in|to)\b|\b(?:text|call|e-?mail) me\b|\bphone calls?\b
+        \bplease (?:don['\u2019]t|no|always|never|use|write|be|answer)\b
+        """,
+    ),
+    (
+        r"(?:(?:work(?:ing)?|daily|weekly) )?(?:schedule|hours|routine|availability)",
+        r"""
+        \b<day>\b|\bevery (?:day|week|morning|evening|night)|\b(?:mornings|evenings|nights|shifts?)\b
+        \d ?(?:am|pm|o['\u2019]clock)\b|\b\d\d?:\d\d\b|\b(?:part|full)[- ]time\b
+        """,
+    ),
+    (
+        r"vehicles?|cars?|transport(?:ation)?",
+        r"""
+        \b(?:car|van|truck|motorbike|scooter|bike|drive|Volvo|Skoda|BMW|Audi|VW|Volkswagen|Golf|Toyota|Honda|Ford)\b
+        \b(?:Fiat|Tesla|Renault|Peugeot|Mazda|Kia|Hyundai|Mercedes|Opel|Nissan|Dacia)\b
+        """,
+    ),
+    (
+        r"education|studies|degree|university|qualifications?",
+        r"""
+        \bstud(?:y|ied|ying|ent)|\bdegree|universit|\bcollege|\bschool\b|graduat|\bPhD\b|\bmaster['\u2019]?s?\b
+        bachelor|\bexam|\bthesis
+        """,
+    ),
+    (
+        r"(?:(?:ongoing|active) )?projects?",
+        r"""
+        \bproject|<I> (?:working on|building|developing|writing)\b
+        \bmy (?:\w+ )?(?:app|website|startup|thesis|novel|book|podcast|blog)\b
+        """,
+    ),
+    (
+        r"finances|financial (?:situation|info\w*)|income|budget",
+        r"\bbudget|\bsav(?:e|ing)|salary|\bincome|mortgage|\brent\b|\bdebt|\bloan|[\u20ac$\u00a3] ?\d|\d,\d{3}|\beuro",
+    ),
+    (
+        r"(?:(?:basic|background) )?(?:info\w*|details|profile|facts|background|bio|identity)(?: about (?:me|us))?",
+        r"""
+        <I> (?:live|work|born|from|moved|study)\b|<our>(?:name|birthday|job|<partner>|<child>)\b
+        \bI(?:['\u2019]m| am) (?:an?\b|\d\d\b|(?-i:[A-Z]))
+        """,
+    ),
+)
+_FOUND: Final = tuple(
+    (
+        lazy_pattern(rf"{_LEAD}(?:{_read(names)})\W*$", re.IGNORECASE),
+        lazy_pattern(_read(told), re.IGNORECASE),
+    )
+    for names, told in _TOPICS
+)
+
+
+def find_topic(query: str) -> re.Pattern[str] | None:
+    """Find what users say who tell of the topic that a query names, and nothing else: "my pets", "travel plans"."""
+    return next((told for named, told in _FOUND if named.match(query)), None)

@@ -1,0 +1,54 @@
+"""Topics that an agent looks up by a few words, on both databases, with the shipped embedder."""
+
+import pytest
+
+from engrain.service import Memory
+
+TOLD = {
+    "home": "Hi, I'm Nora, I live in Utrecht with my husband Bram and our two cats, Pixel and Mops.",
+    "diet": "I can't eat gluten, celiac since 2015.",
+    "hiking": "I love hiking and I'm scared of heights, funny combination.",
+    "answers": "I prefer short answers, and please no emojis.",
+    "lofoten": "We're going to Lofoten in June, booked a cabin in Reine.",
+    "mother": "My mum Els lives in Arnhem and has Parkinson's.",
+    "race": "I'm training for the Dam tot Damloop, 16 km.",
+}
+
+
+@pytest.fixture
+def agent(location):
+    with Memory.open(location) as memory:
+        for topic, told in TOLD.items():
+            memory.agent("aide", user="nora", session=topic).hooks.message(told)
+        memory.agent("aide", user="nora", session="more").hooks.message("My best friend Sanne just had a baby, Fenna.")
+        memory.flush()
+        yield memory.agent("aide", user="nora", session="now")
+
+
+@pytest.mark.parametrize(
+    ("query", "topic"),
+    [
+        ("user dietary restrictions", "diet"),
+        ("dietary restrictions", "diet"),
+        ("pets", "home"),
+        ("user's spouse", "home"),
+        ("nora location", "home"),
+        ("name", "home"),
+        ("travel plans", "lofoten"),
+        ("user fears", "hiking"),
+        ("parents", "mother"),
+        ("fitness goals", "race"),
+        ("communication preferences", "answers"),
+    ],
+)
+def test_what_tells_of_a_topic_is_found_with_evidence_and_stands_in_the_block(agent, query, topic):
+    answer = agent.recall(query)
+    assert answer[0].memory.content == TOLD[topic]
+    assert answer.evidence in {"weak", "strong"}
+    assert TOLD[topic] in agent.context(query).text
+
+
+@pytest.mark.parametrize("query", ["vehicle", "siblings", "projects", "age"])
+def test_of_a_topic_that_nobody_has_told_of_there_is_no_evidence(agent, query):
+    assert agent.recall(query).evidence == "none"
+    assert agent.context(query).text == ""
