@@ -47,11 +47,13 @@ _LOOKED_UP = lazy_pattern(
     r"|target|ambition|aspiration|resolution|preference|likes|dislikes|taste|favou?rite|style|format|tone|language"
     r"|schedule|hours|routine|availab|vehicle|cars?\b|transport|education|studies|degree|universit|qualification"
     r"|project|financ|income|budget|info|detail|profile|facts|background|bio\b|identity|name\b|age\b|job\b|occupation"
-    r"|profession|work|career|employer|company|workplace))"
+    r"|profession|work|career|employer|company|workplace|role\b|dogs?\b|cats?\b|injur|sons?\b|daughter|stack|tools\b|tech"
+    r"|dependenc|framework|database|db\b|deploy|ci\b|hosting|infrastructure|editor|ide\b|environment|setup|machine|system"
+    r"|os\b|computer|laptop|cod(?:e|ing)|programming|task|focus|deadline|due\b|meeting))"
     r"\W*(?:(?:(?:what|which) (?:are|is) my|do (?:i|we) have|tell me about my|what do you know about my"
     r"|what (?:am|do|can['\u2019]?t|may|must|should|can) i|who is in)\b"
     r"|(?!(?:wh\w+|how|do|does|did|is|are|was|were|am|can|could|should|will|i|we|he|she|they|it)\b))"
-    r"(?:\s*[\w-]+){1,6}\W*$",
+    r"(?:\s*[\w/'\u2019-]+){1,6}\W*$",
     re.IGNORECASE,
 )
 _OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)

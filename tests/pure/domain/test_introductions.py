@@ -106,6 +106,7 @@ def test_somebody_tells_no_name_of_theirs(said):
         "I was born in 1984.",
         "Tengo setenta y un años.",
         "user age 34",
+        "Hey, Marco here, 41, from Trieste.",
     ],
 )
 def test_somebody_tells_their_age(said):

@@ -3,38 +3,53 @@
 import pytest
 
 from engrain.domain.text.dialogue.topics import find_topic
+from engrain.retrieval.speakers import find_introduction
+
+LOOK_UPS = [
+    ("dietary restrictions", "I can't eat gluten.", "I can't swim."),
+    ("my food allergies", "Celiac since 2015.", "I like jazz."),
+    ("pets", "We have two cats.", "We have two cars."),
+    ("Do I have any pets?", "Our beagle is nine.", "Our daughter is nine."),
+    ("family members", "I live with my husband Bram.", "I live with my cat."),
+    ("my children", "Our youngest starts school.", "The school starts at eight."),
+    ("relationship status", "I'm divorced.", "I'm a nurse."),
+    ("parents", "My mum lives in Arnhem.", "My boss lives in Arnhem."),
+    ("siblings", "My older sister is a vet.", "My older dog is ill."),
+    ("close friends", "My best friend Sanne had a baby.", "My boss had a baby."),
+    ("home city", "I just moved to Porto.", "I like Porto."),
+    ("What are my hobbies?", "I love hiking.", "I hate phone calls."),
+    ("travel plans", "We're flying to Oslo in June.", "We're talking to Oslo."),
+    ("upcoming trips", "Booked a cabin in Reine.", "Bought a cap in Reine."),
+    ("medical conditions", "My asthma is back.", "My sister is back."),
+    ("What am I afraid of?", "I'm scared of heights.", "I'm tired of heights."),
+    ("fitness goals", "I'm training for a half marathon.", "I'm late for a meeting."),
+    ("my likes and dislikes", "I can't stand coriander.", "I bought coriander."),
+    ("response style preferences", "Please no emojis.", "Please, a beer."),
+    ("work schedule", "I work on Tuesdays.", "I work at Zout."),
+    ("vehicle", "I drive an old Volvo.", "I read an old book."),
+    ("education", "I studied law in Ghent.", "I know Ghent."),
+    ("current projects", "I'm building a kayak app.", "I'm eating a pear."),
+    ("finances", "We save 300 a month.", "We see her each month."),
+    ("facts about me", "I live in Utrecht.", "It rains in Utrecht."),
+    ("partner's name", "My wife Giulia sails.", "My boss sails."),
+    ("dogs", "We adopted a greyhound.", "We adopted a kitten."),
+    ("injuries", "A slipped disc in 2022.", "A lost disc in 2022."),
+    ("languages", "I'd like to learn Slovenian.", "I'd like to learn to sew."),
+    ("vacation plans", "We want to cycle the Drava path.", "We want to sell the bike."),
+    ("tech stack", "The API is in FastAPI.", "The team has a retro."),
+    ("preferred programming language", "It's written in Rust.", "The gate is all rust."),
+    ("database", "Sessions are in Redis.", "Sessions are on Fridays."),
+    ("web framework", "The front is Svelte.", "The front is painted."),
+    ("CI/CD", "GitHub Actions runs them.", "Kasia runs them."),
+    ("development environment", "I use neovim.", "I use a bike."),
+    ("coding style", "No comments, please.", "No sugar, please."),
+    ("current task", "I'm rewriting the route planner.", "I'm reading a novel."),
+    ("deadlines", "It has to be done by May 15th.", "It was done by Kasia."),
+    ("meetings", "Standup is at 9:15.", "Lunch is at 12:15."),
+]
 
 
-@pytest.mark.parametrize(
-    ("query", "told", "untold"),
-    [
-        ("dietary restrictions", "I can't eat gluten.", "I can't swim."),
-        ("my food allergies", "Celiac since 2015.", "I like jazz."),
-        ("pets", "We have two cats.", "We have two cars."),
-        ("Do I have any pets?", "Our beagle is nine.", "Our daughter is nine."),
-        ("family members", "I live with my husband Bram.", "I live with my cat."),
-        ("my children", "Our youngest starts school.", "The school starts at eight."),
-        ("relationship status", "I'm divorced.", "I'm a nurse."),
-        ("parents", "My mum lives in Arnhem.", "My boss lives in Arnhem."),
-        ("siblings", "My older sister is a vet.", "My older dog is ill."),
-        ("close friends", "My best friend Sanne had a baby.", "My boss had a baby."),
-        ("home city", "I just moved to Porto.", "I like Porto."),
-        ("What are my hobbies?", "I love hiking.", "I hate phone calls."),
-        ("travel plans", "We're flying to Oslo in June.", "We're talking to Oslo."),
-        ("upcoming trips", "Booked a cabin in Reine.", "Bought a cap in Reine."),
-        ("medical conditions", "My asthma is back.", "My sister is back."),
-        ("What am I afraid of?", "I'm scared of heights.", "I'm tired of heights."),
-        ("fitness goals", "I'm training for a half marathon.", "I'm late for a meeting."),
-        ("my likes and dislikes", "I can't stand coriander.", "I bought coriander."),
-        ("response style preferences", "Please no emojis.", "Please, a beer."),
-        ("work schedule", "I work on Tuesdays.", "I work at Zout."),
-        ("vehicle", "I drive an old Volvo.", "I read an old book."),
-        ("education", "I studied law in Ghent.", "I know Ghent."),
-        ("current projects", "I'm building a kayak app.", "I'm eating a pear."),
-        ("finances", "We save 300 a month.", "We see her each month."),
-        ("facts about me", "I live in Utrecht.", "It rains in Utrecht."),
-    ],
-)
+@pytest.mark.parametrize(("query", "told", "untold"), LOOK_UPS)
 def test_a_look_up_of_a_topic_is_answered_by_what_tells_of_it(query, told, untold):
     topic = find_topic(query)
     assert topic is not None
@@ -54,3 +69,10 @@ def test_a_look_up_of_a_topic_is_answered_by_what_tells_of_it(query, told, untol
 )
 def test_other_look_ups_name_no_topic_of_the_user(query):
     assert find_topic(query) is None
+
+
+@pytest.mark.parametrize("query", [query for query, _, _ in LOOK_UPS])
+def test_each_look_up_is_seen_as_one_before_the_topics_are_read(query):
+    introduction = find_introduction(query)
+    assert introduction is not None
+    assert introduction.of_topic

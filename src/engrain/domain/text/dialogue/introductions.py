@@ -125,7 +125,7 @@ _AGE = (
     <am> (?:an? )?<age><years>|<am> \w+(?: \w+)?, <age>(?=[,.]| and\b| years\b)
     <have> turn(?:ed|ing)? <age>|^(?:just )?turned <age>|\bI(?:['\u2019]ll| will) (?:turn|be) <age><years>
     \bI was born (?:on\b|in (?:\w+,? )?(?:19|20)\d\d)|\bmy \d\d(?:st|nd|rd|th) birthday\b|\bmy age\b
-    ^<age>,? (?:years old|[mf]\b)
+    ^<age>,? (?:years old|[mf]\b)|\bhere[,.] <age>(?=[,.]|$| and\b)
     \bich bin (?:jetzt |schon )?(?:\d\d\b(?! (?:minuten|stunden|tage|kilo))|\w+ jahre alt)|\bich wurde .{,30}geboren
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
     \buser (?:age|is \d\d|born|birth\w*|date of birth)\b
@@ -134,7 +134,7 @@ _AGE = (
 _WORK = (
     r"""
     \bwhat<is> my (?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work)(?: again)?\W*$
-    ^(?:my )?(?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work|career)\W*$
+    ^(?:my )?(?:current |new |day )?(?:role|job(?: title)?|profession|occupation|(?:line of )?work|career)\W*$
     \bwhat do i (?:do|work)(?: (?:for (?:a living|work|money)|as|again|professionally))*\W*$
     \bwhat (?:am i|i am) by profession\b|\b(?:know|remember) what i do\b(?: for (?:a living|work))?\W*$
     \bwas (?:bin ich von beruf|arbeite ich|mache ich beruflich)\b|\bwas ist mein (?:beruf|job)\b

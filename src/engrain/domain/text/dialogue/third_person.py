@@ -27,8 +27,9 @@ _PERSONAL: Final = "|".join(
     hobb(?:y|ies) interests? likes dislikes preferences? preferred favou?rites? allerg(?:y|ies) diet dietary food health
     medical medications? goals? plans? schedule habits? routines? travel trips? vacations? holidays? music movies?
     books? sports? background profile bio info(?:rmation)? details personal identity skills? education stud(?:y|ies)
-    school budget opinions? fears? phobias? illness(?:es)? intolerances? restrictions? vehicles? projects? finances
-    income facts communication response spouse relatives residence location availability hours
+    school budget opinions? fears? phobias? illness(?:es)? injur(?:y|ies) intolerances? restrictions? vehicles?
+    projects? tasks? deadlines? tech stack tools editor coding programming finances income facts communication response
+    spouse relatives residence location availability hours
     """.split()
 )
 _TECHNICAL: Final = "|".join(

@@ -1,7 +1,7 @@
-"""Look-ups of a topic of the user, and what users say who tell of it. Pure. English.
+"""Look-ups of a topic of the user or their code, and what users say who tell of it. Pure. English.
 
-Agents look up "dietary restrictions", "pets" or "travel plans", which no statement has in it: "I can't eat gluten.",
-"our two cats" and "We're going to Lofoten in June" tell of them.
+Agents look up "dietary restrictions", "travel plans" or "tech stack", which no statement has in it: "I can't eat
+gluten.", "We're going to Lofoten in June" and "We use FastAPI" tell of them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ _PARTS: Final = {
     "<sibling>": "(?:brothers?|sisters?|siblings?|twin)",
     "<child>": "(?:sons?|daughters?|kids?|child(?:ren)?|baby|twins|eldest|youngest)",
     "<relative>": r"(?:grand\w+|aunts?|uncles?|cousins?|nephews?|nieces?|gran|nan|family|in-laws?|\w+-in-law)",
+    "<dog>": "dog|beagle|labrador|poodle|retriever|spaniel|terrier|collie|dachshund|greyhound|whippet|lurcher|mutt",
+    "<speech>": "Python|JavaScript|TypeScript|Java|Kotlin|Swift|Rust|Go|Golang|Ruby|PHP|Scala|Haskell|Elixir|Clojure|C",
+    "<framework>": "React|Vue|Angular|Svelte|Next|Django|Flask|FastAPI|Rails|Spring|Laravel|Express|Phoenix|Qt|Flutter",
+    "<database>": r"Postgres\w*|MySQL|MariaDB|SQLite|MongoDB|Redis|DynamoDB|Cassandra|ClickHouse|DuckDB|Oracle",
+    "<platform>": "Docker|Kubernetes|k8s|k3s|Terraform|Ansible|AWS|Azure|GCP|Heroku|Vercel|Netlify|Hetzner|nginx|Kafka",
     "<trouble>": r"(?:issues?|problems?|conditions?|status|concerns?|history|info\w*|needs)",
 }
 _LEAD: Final = (
@@ -54,15 +59,19 @@ _TOPICS: Final = (
         r"pets?|animals?",
         r"""
         \b(?:cat|dog|kitten|rabbit|hamster|guinea pig|parrot|budgie|tortoise|turtle|horse|goldfish|hen|chicken|goat)s?\b
-        \b(?:lizard|snake|ferret|pet|beagle|labrador|poodle|retriever|spaniel|terrier|collie|dachshund|greyhound)s?\b
-        \b(?:whippet|lurcher|mutt|aquarium|pupp(?:y|ies)|pon(?:y|ies)|canar(?:y|ies))\b
+        \b(?:lizard|snake|ferret|pet|<dog>)s?\b|\b(?:aquarium|pupp(?:y|ies)|pon(?:y|ies)|canar(?:y|ies))\b
         """,
     ),
     (
         r"family(?: (?:members?|info\w*|situation))?|relatives|who is in my family",
         r"<our>(?:<partner>|<parent>|<sibling>|<child>|<relative>)\b|\b(?:married|divorced|widowed)\b",
     ),
-    (r"kids?|children", r"<our><child>\b|\bno (?:kids|children)\b|\bpregnant\b"),
+    (
+        r"<child>",
+        r"(?:<our>|\b(?:have|got) (?:an?|two|three|four|\d) (?:\w+ )?)<child>\b|\bno (?:kids|children)\b|\bpregnant\b",
+    ),
+    (r"dogs?", r"\b(?:<dog>)s?\b|\bpupp(?:y|ies)\b"),
+    (r"cats?", r"\b(?:cat|kitten|tomcat)s?\b"),
     (
         r"<partner>|significant other|(?:relationship|marital) status",
         r"""
@@ -78,6 +87,7 @@ _TOPICS: Final = (
         r"""
         <I> (?:live|living|moved|moving|based|relocated|reside|settled|from)\b
         <our>(?:flat|house|apartment|address|home)\b
+        \bI(?:['\u2019]m| am)\b.{,60}\b(?:in|from) (?-i:[A-Z])|\bhere\b.{,30}\bfrom (?-i:[A-Z])
         """,
     ),
     (
@@ -94,15 +104,17 @@ _TOPICS: Final = (
         r"(?:(?:upcoming|planned|next|future) )?(?:travels?|trips?|vacations?|holidays?|journeys?)(?: plans?)?",
         r"""
         \b(?:going|go|fly(?:ing)?|flew|travell?(?:ing)?|headed|driving|off) to (?-i:[A-Z])
+        <I> (?:want|plan|planning|going|hope) to (?:visit|see|cycle|hike|fly|travel|drive|spend|ski|explore|tour)\b
         \b(?:trip|flight|hotel|holidays?|vacation|cabin|airbnb|visa|cruise|camping|itinerary|booked)\b
         """,
     ),
     (
-        r"health(?: <trouble>)?|medical <trouble>|illness(?:es)?|medications?|medicines?",
+        r"health(?: <trouble>)?|medical <trouble>|illness(?:es)?|injur(?:y|ies)|medications?|medicines?",
         r"""
         allerg|\bco?eliac|asthma|diabet|migraine|headache|\bpains?\b|\binjur|surger|\boperation|\bdoctor|\bDr\b|insulin
         \bphysio\b|\btherap(?:y|ist)\b|medic|\bpills?\b|\btablets?\b|\d ?mg\b|diagnos|\bblood|pregnan|depress|\badhd
-        autis|cancer|arthrit|parkinson|inhaler|hospital|\bhurts?\b|\bfever\b|\bill\b
+        autis|cancer|arthrit|parkinson|inhaler|hospital|\bhurts?\b|\bfever\b|\bill\b|\bslipped disc|\bsprain
+        \b(?:back|knee|heart|hip|shoulder|sleep) problems?\b
         """,
     ),
     (
@@ -159,15 +171,68 @@ _TOPICS: Final = (
         """,
     ),
     (
-        r"(?:(?:ongoing|active) )?projects?",
+        r"(?:(?:ongoing|active) )?(?:projects?|tasks?|focus)|what am i (?:currently )?working on",
         r"""
-        \bproject|<I> (?:working on|building|developing|writing)\b
+        \bproject|\b(?:working on|building|developing|writing|rewriting|refactoring|implementing|migrating|fixing)\b
         \bmy (?:\w+ )?(?:app|website|startup|thesis|novel|book|podcast|blog)\b
         """,
     ),
     (
         r"finances|financial (?:situation|info\w*)|income|budget",
         r"\bbudget|\bsav(?:e|ing)|salary|\bincome|mortgage|\brent\b|\bdebt|\bloan|[\u20ac$\u00a3] ?\d|\d,\d{3}|\beuro",
+    ),
+    (
+        r"(?:spoken |preferred )?languages?(?: (?:spoken|preferences?|skills?))?",
+        r"""
+        \b(?:English|German|French|Italian|Spanish|Portuguese|Dutch|Polish|Russian|Ukrainian|Turkish|Arabic|Hebrew)\b
+        \b(?:Chinese|Mandarin|Japanese|Korean|Hindi|Greek|Swedish|Norwegian|Danish|Finnish|Czech|Hungarian|Romanian)\b
+        \b(?:Slovenian|Croatian|Serbian|Vietnamese|Thai|Catalan|bilingual|fluent)\b|\bin (?:<speech>)\b
+        """,
+    ),
+    (
+        r"(?:preferred )?(?:programming|coding) languages?",
+        r"\b(?-i:<speech>)\b",
+    ),
+    (
+        r"(?:tech(?:nology)?|software) stack|stack|tools|technologies|dependencies",
+        r"\b(?-i:<speech>|<framework>|<database>|<platform>)\b|<I> (?:use|using|work with|code in|build with)\b",
+    ),
+    (r"(?:(?:web|frontend|backend) )?frameworks?", r"\b(?-i:<framework>)\b|\bframework"),
+    (r"databases?|db", r"\b(?-i:<database>)\b|\bdatabase|\bDB\b"),
+    (
+        r"deployments?(?: (?:process|pipeline|setup))?|ci(?:/cd)?(?: (?:pipeline|setup))?|hosting|infrastructure",
+        r"""
+        \bdeploy|\bpipeline|\bCI\b|\bhosted\b|\b(?:GitHub Actions|GitLab|Jenkins|CircleCI|Woodpecker|Buildkite)\b
+        \b(?-i:<platform>)\b
+        """,
+    ),
+    (
+        r"""
+        (?:code |text )?editors?|ide|(?:dev(?:elopment)?|work) (?:environment|setup|machine)|operating system|os
+        computer|laptop
+        """,
+        r"""
+        \b(?:neovim|vim|emacs|VS ?Code|IntelliJ|PyCharm|Sublime|Zed|Cursor|MacBook|ThinkPad|laptop|Linux|Ubuntu)\b
+        \b(?:Debian|Fedora|Arch|Windows|macOS|WSL|NixOS)\b
+        """,
+    ),
+    (
+        r"(?:cod(?:e|ing)|programming) (?:style|preferences?|conventions?|standards?|guidelines?)(?: preferences?)?",
+        r"""
+        \btype hints?|\bcomments?\b|docstring|\b(?:small|short|pure) functions\b|inheritance|\bline length|\bformatt
+        \b(?:tabs|spaces|semicolons?|naming|camelCase|snake_case)\b|\b(?:never|always|don['\u2019]?t|do not) use\b
+        """,
+    ),
+    (
+        r"(?:upcoming )?(?:deadlines?|due dates?)",
+        r"""
+        \bdeadline|\bdue\b|\b(?:has|have|must|needs?) (?:to )?be (?:done|ready|finished)\b
+        \bby (?:<day>|the \d|end of|next|(?-i:[A-Z])\w+ \d)
+        """,
+    ),
+    (
+        r"meetings?(?: schedule)?|(?:regular|recurring) meetings",
+        r"\bstand-?up|\bretro\b|\bmeet(?:s|ing)|\bsync\b|\b1:1\b",
     ),
     (
         r"(?:(?:basic|background) )?(?:info\w*|details|profile|facts|background|bio|identity)(?: about (?:me|us))?",
@@ -179,7 +244,7 @@ _TOPICS: Final = (
 )
 _FOUND: Final = tuple(
     (
-        lazy_pattern(rf"{_LEAD}(?:{_read(names)})\W*$", re.IGNORECASE),
+        lazy_pattern(rf"{_LEAD}(?:{_read(names)})(?:['\u2019]s?)?(?: names?)?\W*$", re.IGNORECASE),
         lazy_pattern(_read(told), re.IGNORECASE),
     )
     for names, told in _TOPICS
