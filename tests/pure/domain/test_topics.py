@@ -31,6 +31,8 @@ LOOK_UPS = [
     ("current projects", "I'm building a kayak app.", "I'm eating a pear."),
     ("finances", "We save 300 a month.", "We see her each month."),
     ("facts about me", "I live in Utrecht.", "It rains in Utrecht."),
+    ("location", "user lives in: Utrecht", "user likes: Utrecht"),
+    ("hobbies", "user likes: hiking", "user hates: hiking"),
     ("partner's name", "My wife Giulia sails.", "My boss sails."),
     ("dogs", "We adopted a greyhound.", "We adopted a kitten."),
     ("injuries", "A slipped disc in 2022.", "A lost disc in 2022."),

@@ -12,8 +12,9 @@ from typing import Final
 from engrain.domain.text.patterns import lazy_pattern
 
 _PARTS: Final = {
-    "<I>": r"\b(?:I|we)(?:['\u2019](?:m|re|d|ve)| am| are| would| have)?(?: (?:also|really|still|just|now|often))*",
-    "<our>": r"\b(?:my|our) (?:[\w-]+ )?",
+    "<I>": r"\b(?:I|we|user)(?:['\u2019](?:m|re|d|ve)| am| are| would| have)?<really>",
+    "<really>": "(?: (?:also|really|still|just|now|often))*",
+    "<our>": r"\b(?:my|our|user) (?:[\w-]+ )?",
     "<day>": r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?",
     "<no>": r"(?:can['\u2019]?t|cannot|mustn['\u2019]?t|must not|don['\u2019]?t|do not|never|no longer)",
     "<partner>": "(?:husband|wife|partner|spouse|boyfriend|girlfriend|fianc\u00e9e?)",
@@ -85,7 +86,7 @@ _TOPICS: Final = (
     (
         r"(?:home )?(?:location|city|town|country|residence)|hometown|address|living situation",
         r"""
-        <I> (?:live|living|moved|moving|based|relocated|reside|settled|from)\b
+        <I> (?:lives?|living|moved|moving|based|relocated|resides?|settled|from)\b
         <our>(?:flat|house|apartment|address|home)\b
         \bI(?:['\u2019]m| am)\b.{,60}\b(?:in|from) (?-i:[A-Z])|\bhere\b.{,30}\bfrom (?-i:[A-Z])
         """,
@@ -96,8 +97,8 @@ _TOPICS: Final = (
         what do i (?:(?:like|love|enjoy) (?:to do|doing)|do)(?: (?:in my (?:free|spare) time|for fun))?
         """,
         r"""
-        <I> (?:love|like|enjoy|adore|play|collect|knit|paint|draw|bake|garden|climb|dance|sing|cycle|run|swim|hike)\b
-        <I> (?:ski|surf|sail|read|cook|into)(?:ing)?\b|\bhobb|\b(?:class|lessons?|club|choir|band|team|training)\b
+        <I> (?:love|like|enjoy|adore|play|collect|knit|paint|draw|bake|garden|climb|dance|sing|cycle|run|swim|hike)s?\b
+        <I> (?:ski|surf|sail|read|cook|into)(?:s|ing)?\b|\bhobb|\b(?:class|lessons?|club|choir|band|team|training)\b
         """,
     ),
     (
@@ -127,14 +128,14 @@ _TOPICS: Final = (
         resolutions?
         """,
         r"""
-        <I> (?:want|hope|plan|planning|aim|aiming|training|saving|trying|like|love|going) (?:to|for)\b
+        <I> (?:want|hope|plan|planning|aim|aiming|training|saving|trying|like|love|going)s? (?:to|for)\b
         \bgoal|\btarget\b|\bdream(?:s|ing)? of\b
         """,
     ),
     (
         r"preferences?|likes(?: and dislikes)?|dislikes|tastes?|favou?rites?",
         r"""
-        <I> (?:prefer|like|love|hate|dislike|enjoy|adore|detest|(?:don['\u2019]t|do not) like|can['\u2019]t stand)\b
+        <I> (?:(?:prefer|like|love|hate|dislike|enjoy|detest)s?|(?:don['\u2019]t|do not) like|can['\u2019]t stand)\b
         \bfavou?rite\b|\bplease\b
         """,
     ),
