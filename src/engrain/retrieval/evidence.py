@@ -159,6 +159,8 @@ def _introduces(hit: Hit, question: Question) -> bool:
     memory, introduction = hit.memory, question.introduction
     if introduction is None or getattr(memory, "role", None) == "assistant":
         return False
+    if question.speakers and question.speakers.isdisjoint(hit.why.matched_terms):
+        return False
     return introduction.told.search(_read_statement(memory)) is not None
 
 

@@ -163,15 +163,26 @@ def ask_as_user(text: str, user: str | None, speakers: Sequence[str]) -> str:
 
 
 class Introduction(NamedTuple):
-    """Pattern of what users say who tell of themselves what is asked for; `of_topic` where others may say so too."""
+    """Pattern of what users say who tell of themselves what is asked for; `of_topic` where others may say so too.
+
+    `speaker`: the one whose topic it is, where the query names one.
+    """
 
     told: re.Pattern[str]
     of_topic: bool
+    speaker: str | None = None
 
 
 @lru_cache(maxsize=1_024)
-def find_introduction(text: str) -> Introduction | None:
-    """Find what users say who tell of themselves what a query of theirs asks for: "What's my name?", "my pets"."""
+def find_introduction(text: str, speakers: tuple[str, ...] = ()) -> Introduction | None:
+    """Find what users say who tell of themselves what a query of theirs asks for: "What's my name?", "my pets".
+
+    Of one of some speakers a topic alone is looked up: "Ana's pets".
+    """
+    named = list_named(text, speakers) if speakers else ()
+    if named:
+        found = find_introduction(_remove_names(text, tuple(named))) if len(named) == 1 else None
+        return found._replace(speaker=named[0]) if found is not None and found.of_topic else None
     is_looked_up = _LOOKED_UP.match(text) is not None
     if is_looked_up:
         from engrain.domain.text.dialogue import topics
@@ -187,9 +198,12 @@ def find_introduction(text: str) -> Introduction | None:
     return None if told is None else Introduction(told, of_topic=False)
 
 
-def find_introduced(traits: NDArray[Any], introduction: re.Pattern[str]) -> NDArray[np.bool_]:
+def find_introduced(traits: NDArray[Any], introduction: Introduction) -> NDArray[np.bool_]:
     """Find the statements in which users, or facts of them, say such a thing."""
     found = np.zeros(len(traits), np.bool_)
-    stated = np.flatnonzero((traits["statement"] != None) & (traits["role"] != "assistant"))  # noqa: E711  # of each row
-    found[[row for row in stated.tolist() if introduction.search(traits["statement"][row])]] = True
+    is_stated = (traits["statement"] != None) & (traits["role"] != "assistant")  # noqa: E711  # of each row
+    if introduction.speaker is not None:
+        is_stated &= traits["speaker"] == introduction.speaker
+    stated = np.flatnonzero(is_stated)
+    found[[row for row in stated.tolist() if introduction.told.search(traits["statement"][row])]] = True
     return found

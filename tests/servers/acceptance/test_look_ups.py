@@ -52,3 +52,29 @@ def test_what_tells_of_a_topic_is_found_with_evidence_and_stands_in_the_block(ag
 def test_of_a_topic_that_nobody_has_told_of_there_is_no_evidence(agent, query):
     assert agent.recall(query).evidence == "none"
     assert agent.context(query).text == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Mia's fears", "I'm scared of spiders."),
+        ("Tom's pets", "I have a corgi called Duke."),
+        ("Mia goals", "I want to learn the cello next year."),
+    ],
+)
+def test_a_topic_of_one_of_several_speakers_is_looked_up_in_what_they_say(location, query, expected):
+    with Memory.open(location) as memory:
+        agent = memory.agent("aide", session="told")
+        for speaker, said in (
+            ("Tom", "I have a corgi called Duke."),
+            ("Tom", "I love model trains."),
+            ("Mia", "My sister Jo is a pilot."),
+            ("Mia", "I'm scared of spiders."),
+            ("Mia", "I want to learn the cello next year."),
+            ("Tom", "We're going to Malta in March."),
+        ):
+            agent.hooks.message(said, speaker=speaker)
+        memory.flush()
+        answer = memory.agent("aide", session="now").recall(query)
+        assert answer[0].memory.content == expected
+        assert answer.evidence != "none"
