@@ -138,10 +138,10 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
     chance = 1 / (1 + math.exp(-logit))
     if question.introduction is not None:
         known = any(_introduces(hit, question) for hit in judged)
-        if question.introduction.of_topic:
-            chance = max(chance, calibration.weak) if known else chance
-        else:
-            chance = max(chance, calibration.strong) if known else min(chance, calibration.attribute)
+        if known:
+            chance = max(chance, calibration.weak if question.introduction.of_topic else calibration.strong)
+        elif not question.introduction.of_topic:
+            chance = min(chance, calibration.attribute)
     elif question.attribute is not None and not _tells(question.attribute, question, judged):
         chance = min(chance, calibration.attribute)
     if chance < calibration.weak:

@@ -38,9 +38,14 @@ _OF_USER = lazy_pattern(
     r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabajo|trabalho|tengo|tenho)\b|[^\x00-\x7f]",
     re.IGNORECASE,
 )
-# A few words that ask nothing themselves, one of which begins as a topic or an attribute of a user does.
+# A few words that ask nothing themselves, one of which begins as a topic or an attribute of a user does. How many words
+# there are is seen first, and words are apart by space alone: a long text costs nothing.
 _LOOKED_UP = lazy_pattern(
-    r"(?=.*\b(?:diet|eat|food|allerg|intoleran|pets?\b|animal|famil|relati|kids?\b|child|spouse|partner|husband|wife"
+    r"(?=\W*(?:(?:(?:what|which) (?:are|is) my|do (?:i|we) have|tell me about my|what do you know about my"
+    r"|what (?:am|do|can['\u2019]?t|may|must|should|can) i|who is in)\b"
+    r"|(?!(?:wh\w+|how|do|does|did|is|are|was|were|am|can|could|should|will|i|we|he|she|they|it)\b))"
+    r"\s*[\w/'\u2019-]+(?:\s+[\w/'\u2019-]+){,5}\W*$)"
+    r".*\b(?:diet|eat|food|allerg|intoleran|pets?\b|animal|famil|relati|kids?\b|child|spouse|partner|husband|wife"
     r"|boyfriend|girlfriend|fianc|marital|significant|parent|mum\b|mom\b|mother|dad\b|father|sibling|brother|sister|twin"
     r"|friend|location|city|town|country|residence|hometown|address|living|hobb|interest|activit|pastime|fun\b|free"
     r"|travel|trip|vacation|holiday|journey|health|medic|illness|fear|phobia|anxiet|worr|afraid|scared|frightened|goal"
@@ -49,11 +54,7 @@ _LOOKED_UP = lazy_pattern(
     r"|project|financ|income|budget|info|detail|profile|facts|background|bio\b|identity|name\b|age\b|job\b|occupation"
     r"|profession|work|career|employer|company|workplace|role\b|dogs?\b|cats?\b|injur|sons?\b|daughter|stack|tools\b|tech"
     r"|dependenc|framework|database|db\b|deploy|ci\b|hosting|infrastructure|editor|ide\b|environment|setup|machine|system"
-    r"|os\b|computer|laptop|cod(?:e|ing)|programming|task|focus|deadline|due\b|meeting))"
-    r"\W*(?:(?:(?:what|which) (?:are|is) my|do (?:i|we) have|tell me about my|what do you know about my"
-    r"|what (?:am|do|can['\u2019]?t|may|must|should|can) i|who is in)\b"
-    r"|(?!(?:wh\w+|how|do|does|did|is|are|was|were|am|can|could|should|will|i|we|he|she|they|it)\b))"
-    r"(?:\s*[\w/'\u2019-]+){1,6}\W*$",
+    r"|os\b|computer|laptop|cod(?:e|ing)|programming|task|focus|deadline|due\b|meeting)",
     re.IGNORECASE,
 )
 _OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
@@ -179,9 +180,9 @@ def find_introduction(text: str, speakers: tuple[str, ...] = ()) -> Introduction
 
     Of one of some speakers a topic alone is looked up: "Ana's pets".
     """
-    named = list_named(text, speakers) if speakers else ()
+    named = _list_named(text, speakers) if speakers else ()
     if named:
-        found = find_introduction(_remove_names(text, tuple(named))) if len(named) == 1 else None
+        found = find_introduction(_remove_names(text, named)) if len(named) == 1 else None
         return found._replace(speaker=named[0]) if found is not None and found.of_topic else None
     is_looked_up = _LOOKED_UP.match(text) is not None
     if is_looked_up:

@@ -73,6 +73,11 @@ def test_other_look_ups_name_no_topic_of_the_user(query):
     assert find_topic(query) is None
 
 
+def test_a_long_text_is_no_look_up_and_takes_no_longer_for_it():
+    """Where words could be split anywhere this took as many steps as the fifth power of its length."""
+    assert find_introduction(f"my {'name' * 2_000}, and pets") is None
+
+
 @pytest.mark.parametrize("query", [query for query, _, _ in LOOK_UPS])
 def test_each_look_up_is_seen_as_one_before_the_topics_are_read(query):
     introduction = find_introduction(query)

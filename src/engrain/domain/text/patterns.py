@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
 _METHODS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn", "pattern", "flags")
@@ -25,6 +25,14 @@ class _LazyPattern:
         compiled = re.compile(self._source, self._flags)
         self.__dict__.update({method: getattr(compiled, method) for method in _METHODS})
         return getattr(compiled, name)
+
+
+def join_phrases(phrases: str, parts: Mapping[str, str]) -> str:
+    """Make the source of a pattern of phrases, one or more a line, with parts that several share by name."""
+    source = "|".join(filter(None, map(str.strip, phrases.splitlines())))
+    for name, part in parts.items():
+        source = source.replace(name, part)
+    return source
 
 
 def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from engrain.domain.text.patterns import lazy_pattern
+from engrain.domain.text.patterns import join_phrases, lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,11 +74,7 @@ _PARTS = {
 
 
 def _read(phrases: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
-    """Make a pattern of phrases, one a line, with parts that several share."""
-    source = "|".join(filter(None, map(str.strip, phrases.splitlines())))
-    for name, part in _PARTS.items():
-        source = source.replace(name, part)
-    return lazy_pattern(source, flags | re.MULTILINE)
+    return lazy_pattern(join_phrases(phrases, _PARTS), flags | re.MULTILINE)
 
 
 # Each a question, and what somebody says who answers it of themselves.

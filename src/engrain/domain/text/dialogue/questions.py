@@ -123,6 +123,7 @@ _REQUEST_BEGINNINGS = frozenset(
     ).split()
     for form in (beginning, beginning.capitalize())
 )
+_ANY_BEGINNINGS = _BEGINNINGS | _REQUEST_BEGINNINGS
 # "What do you know about Ana?" asks about Ana, and no more about knowing than "for a living" is a home.
 _IDIOMS = lazy_pattern(
     r"\s+for a living\b|\s+again(?=\W*$)"
@@ -206,10 +207,10 @@ def question_share(content: str) -> float:
 
 def question_shares(contents: Sequence[str]) -> list[float]:
     """`question_share` of each of many turns."""
-    are_ascii, either = "".join(contents).isascii(), _BEGINNINGS | _REQUEST_BEGINNINGS
+    are_ascii = "".join(contents).isascii()
     return [
         question_share(content)
-        if content[:2] in either or "?" in content or not (are_ascii or content.isascii())
+        if content[:2] in _ANY_BEGINNINGS or "?" in content or not (are_ascii or content.isascii())
         else 0.0
         for content in contents
     ]

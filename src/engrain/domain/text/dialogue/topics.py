@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engrain.domain.text.patterns import lazy_pattern
+from engrain.domain.text.patterns import join_phrases, lazy_pattern
 
 _PARTS: Final = {
     "<I>": r"\b(?:I|we|user)(?:['\u2019](?:m|re|d|ve)| am| are| would| have)?<really>",
@@ -34,14 +34,6 @@ _LEAD: Final = (
     r"\W*(?:(?:what|which) (?:are|is) |do (?:i|we) have |tell me about |what do you know about )?"
     r"(?:(?:my|our|any|an?|all) )?(?:(?:current|known|other|personal) )?"
 )
-
-
-def _read(phrases: str) -> str:
-    """Make a pattern of phrases, one or more a line, with parts that several share."""
-    source = "|".join(filter(None, map(str.strip, phrases.splitlines())))
-    for name, part in _PARTS.items():
-        source = source.replace(name, part)
-    return source
 
 
 # Each topic by its names, and what somebody says who tells of it.
@@ -244,15 +236,12 @@ _TOPICS: Final = (
         """,
     ),
 )
-_FOUND: Final = tuple(
-    (
-        lazy_pattern(rf"{_LEAD}(?:{_read(names)})(?:['\u2019]s?)?(?: names?)?\W*$", re.IGNORECASE),
-        lazy_pattern(_read(told), re.IGNORECASE),
-    )
-    for names, told in _TOPICS
-)
+_NAMES: Final = "|".join(f"({join_phrases(names, _PARTS)})" for names, _ in _TOPICS)  # a group each
+_NAMED: Final = lazy_pattern(rf"{_LEAD}(?:{_NAMES})(?:['\u2019]s?)?(?: names?)?\W*$", re.IGNORECASE)
+_TOLD: Final = tuple(lazy_pattern(join_phrases(told, _PARTS), re.IGNORECASE) for _, told in _TOPICS)
 
 
 def find_topic(query: str) -> re.Pattern[str] | None:
     """Find what users say who tell of the topic that a query names, and nothing else: "my pets", "travel plans"."""
-    return next((told for named, told in _FOUND if named.match(query)), None)
+    named = _NAMED.match(query)
+    return None if named is None or named.lastindex is None else _TOLD[named.lastindex - 1]
