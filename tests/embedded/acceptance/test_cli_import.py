@@ -208,16 +208,16 @@ def test_interrupted_while_reading_it_leaves_whole_turns_and_a_second_run_comple
 
 def test_interrupted_while_making_vectors_it_keeps_every_turn(terminal, cli, tmp_path, database, monkeypatch):
     monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
-    file = write(tmp_path / "chat.jsonl", 600)
+    file = write(tmp_path / "chat.jsonl", 1_500)
     started = terminal("import", file)
     started.read_until(r"making vectors")
     os.kill(started.process.pid, signal.SIGINT)
     assert started.finish() == ExitCode.INTERRUPTED
-    assert episodes(database) == 600
+    assert episodes(database) == 1_500
     waiting = cli("stats", "--json").json["pending_embeddings"]
-    assert 0 < waiting <= 600
+    assert 0 < waiting <= 1_500
     report = cli("import", file, "--json").json
-    assert (report["added"], report["present"]) == (0, 600)
+    assert (report["added"], report["present"]) == (0, 1_500)
     assert cli("stats", "--json").json["pending_embeddings"] == 0
 
 

@@ -12,7 +12,7 @@ WINDOWS = SimpleNamespace(platform="win32")
 
 
 @pytest.fixture
-def windows(monkeypatch):
+def windows(tmp_path, monkeypatch):  # the folder first: it is removed last, with the flags at hand again
     for module in ("portability.sealed_files", "portability.signing", "interfaces.local_token"):
         monkeypatch.setattr(f"engrain.{module}.sys", WINDOWS)
     for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_DIRECTORY", "geteuid"):
