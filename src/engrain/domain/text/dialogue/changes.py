@@ -110,6 +110,11 @@ _CHANGES = KeyedPatterns(
     adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
     """,
 )
+# In Spanish "no" is any "not", and behind the name of whoever does not do it: "Paco no come pescado."
+_BEFORE_NO = (
+    r"(?:and|but|so|then|oh|please|pls|still|is|are|was|were|am|be|been|ha[sd]|have|got|gets?|wants?|needs?|takes?|eats?"
+    r"|says?|said|with|in|there|it|that|i|we|you|they|he|she|can|will|\w+['\u2019](?:s|m|re|ve|ll|d))"
+)
 _DENIALS = KeyedPatterns(
     r"""
     t: \w+n['\u2019]t
@@ -118,13 +123,17 @@ _DENIALS = KeyedPatterns(
     rather+than: rather\ than
     out+of: out\ of
     gone+is over+is out+is on+is gone+are over+are out+are on+are: (?:is|are)\ (?:gone|over|out|on)
+    no: (?<!\w\ )no | ya\ no | <said before no>\ no
     from+to: from(?!\ \w+day\ to\b)(?=(?:\ \S+){1,3}?\ to\b)
-    """,
-    words="cannot not no never off quit stopped wrong only dropped left retired died broke",
+    """.replace("<said before no>", _BEFORE_NO),
+    words="cannot not never off quit stopped wrong only dropped left retired died broke",
 )
 _SENTENCE_END = lazy_pattern(r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bMs\.)(?<!\bMrs\.)\s+(?=[^a-z])")
-# What is not so, or no more, stands behind or before a denial.
-_DENIED = lazy_pattern(rf"(?:\S+\ ){{0,2}}{_DENIALS.source}(?:\ \S+){{0,3}}", re.VERBOSE)
+# What is not so, or no more, stands behind or before a denial; before one of a verb stands who does not do it.
+_NOT_DOING = r"(?:(?:d|w)o|does|did|ca|(?:c|w|sh)ould|must)n['\u2019]t|cannot|never"
+_DENIED = lazy_pattern(
+    rf"(?:\b(?:{_NOT_DOING})|(?:\S+\ ){{0,2}}(?!(?:{_NOT_DOING})\b){_DENIALS.source})(?:\ \S+){{0,3}}", re.VERBOSE
+)
 _PAST = lazy_pattern(
     r"\b(?:was|were|(?<!how many )did|had|used|before|formerly|former|previous(?:ly)?|earlier|original(?:ly)?"
     r"|at first|first|initially|history|ago|yesterday|last|(?<!how )(?<!the )old|oldest|change[ds]?|moved"
