@@ -35,6 +35,10 @@ _LONGEST_READ = 2_000  # characters of a statement; a longer one is taken to tel
 _THING = lazy_pattern(
     r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE
 )
+_THING_ELSEWHERE = lazy_pattern(
+    r"\b(?:(?:mein|unser)(?:e[rmns]?)?|mis?|nuestr[oa]s?|mon|ma|mes|notre|nos|meus?|minhas?|mio|mia|miei|mie|mijn)\s+\w+",
+    re.IGNORECASE,
+)
 # Words of a question that say how it asks, not what for: a statement answers without them.
 _ASKING = frozenset(
     terms(
@@ -77,7 +81,8 @@ class Question:
         speakers = frozenset(whole_terms or ()).difference(terms(query))
         attribute = attributes.find_asked_attribute(query)
         if is_foreign(query):
-            return cls(own, names_speaker=names_speaker, speakers=speakers, attribute=attribute, introduction=told)
+            things = own.difference(terms(_THING_ELSEWHERE.sub(" ", query)))  # each in the stems of its language
+            return cls(own, things, things, names_speaker, speakers, False, attribute, told)
         things = frozenset(terms(" ".join(_THING.findall(query))))
         asks_work = find_asked_kind(query) == "work"
         return cls(own, own & find_names(query), own & things, names_speaker, speakers, asks_work, attribute, told)
@@ -161,7 +166,7 @@ def _introduces(hit: Hit, question: Question) -> bool:
         return False
     if question.speakers and question.speakers.isdisjoint(hit.why.matched_terms):
         return False
-    return introduction.told.search(_read_statement(memory)) is not None
+    return introduction.is_told(_read_statement(memory))
 
 
 def _read_statement(memory: MemoryRecord) -> str:

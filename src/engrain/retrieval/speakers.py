@@ -14,7 +14,7 @@ from engrain.domain.text.names import is_side
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,23 +38,15 @@ _OF_USER = lazy_pattern(
     r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabajo|trabalho|tengo|tenho)\b|[^\x00-\x7f]",
     re.IGNORECASE,
 )
-# A few words that ask nothing themselves, one of which begins as a topic or an attribute of a user does. How many words
-# there are is seen first, and words are apart by space alone: a long text costs nothing.
+# A few words that ask nothing but what the user is, has and does. The length is seen first: a long text costs nothing.
 _LOOKED_UP = lazy_pattern(
-    r"(?=\W*(?:(?:(?:what|which) (?:are|is) my|do (?:i|we) have|tell me about my|what do you know about my"
-    r"|what (?:am|do|can['\u2019]?t|may|must|should|can) i|who is in)\b"
-    r"|(?!(?:wh\w+|how|do|does|did|is|are|was|were|am|can|could|should|will|i|we|he|she|they|it)\b))"
-    r"\s*[\w/'\u2019-]+(?:\s+[\w/'\u2019-]+){,5}\W*$)"
-    r".*\b(?:diet|eat|food|allerg|intoleran|pets?\b|animal|famil|relati|kids?\b|child|spouse|partner|husband|wife"
-    r"|boyfriend|girlfriend|fianc|marital|significant|parent|mum\b|mom\b|mother|dad\b|father|sibling|brother|sister|twin"
-    r"|friend|location|city|town|country|residence|hometown|address|living|hobb|interest|activit|pastime|fun\b|free"
-    r"|travel|trip|vacation|holiday|journey|health|medic|illness|fear|phobia|anxiet|worr|afraid|scared|frightened|goal"
-    r"|target|ambition|aspiration|resolution|preference|likes|dislikes|taste|favou?rite|style|format|tone|language"
-    r"|schedule|hours|routine|availab|vehicle|cars?\b|transport|education|studies|degree|universit|qualification"
-    r"|project|financ|income|budget|info|detail|profile|facts|background|bio\b|identity|name\b|age\b|job\b|occupation"
-    r"|profession|work|career|employer|company|workplace|role\b|dogs?\b|cats?\b|injur|sons?\b|daughter|stack|tools\b|tech"
-    r"|dependenc|framework|database|db\b|deploy|ci\b|hosting|infrastructure|editor|ide\b|environment|setup|machine|system"
-    r"|os\b|computer|laptop|cod(?:e|ing)|programming|task|focus|deadline|due\b|meeting)",
+    r"(?=[\s\S]{,80}\Z)\W*(?:(?:(?:what|which) (?:are|is) my|do (?:i|we) have|tell me about my"
+    r"|what do you know about my|what (?:am|do|can['\u2019]?t|may|must|should|can) i|who is in"
+    r"|was (?:ist|sind|darf|kann|mache|vertrage|esse) \w+|habe ich|haben wir|wovor|woran"
+    r"|qu\u00e9(?= \w+ (?:tengo|tenemos)\b)|qu\u00e9 no|de qu\u00e9|qu['\u2019]est-ce que)\b"
+    r"|(?!(?:wh\w+|how|do|does|did|is|are|was|were|am|can|could|should|will|i|we|he|she|they|it|wie|wo(?:hin|her)?|wer"
+    r"|wann|warum|ich|wir|ist|sind|hat|qu(?:e|\u00e9|i|and|oi)|qui[e\u00e9]n|cu[a\u00e1](?:l|ndo|nt[oa]s?)|c[o\u00f3]mo"
+    r"|d[o\u00f3]nde|o\u00f9|comment|combien|je|on|est)\b))\s*[\w/'\u2019-]+(?:\s+[\w/'\u2019-]+){,7}\W*$",
     re.IGNORECASE,
 )
 _OUR_TALK = lazy_pattern(r"\bour (?:\w+ )?(?:chat|conversation|discussion|talk)s?\b", re.IGNORECASE)
@@ -164,12 +156,12 @@ def ask_as_user(text: str, user: str | None, speakers: Sequence[str]) -> str:
 
 
 class Introduction(NamedTuple):
-    """Pattern of what users say who tell of themselves what is asked for; `of_topic` where others may say so too.
+    """Test of what users say who tell of themselves what is asked for; `of_topic` where others may say so too.
 
     `speaker`: the one whose topic it is, where the query names one.
     """
 
-    told: re.Pattern[str]
+    is_told: Callable[[str], bool]
     of_topic: bool
     speaker: str | None = None
 
@@ -184,19 +176,19 @@ def find_introduction(text: str, speakers: tuple[str, ...] = ()) -> Introduction
     if named:
         found = find_introduction(_remove_names(text, named)) if len(named) == 1 else None
         return found._replace(speaker=named[0]) if found is not None and found.of_topic else None
-    is_looked_up = _LOOKED_UP.match(text) is not None
-    if is_looked_up:
-        from engrain.domain.text.dialogue import topics
+    topic = None
+    if _LOOKED_UP.match(text):
+        from engrain.domain.text.dialogue.topics import look_ups
 
-        topic = topics.find_topic(text)
-        if topic is not None:
-            return Introduction(topic, of_topic=True)
-    if not is_looked_up and not _OF_USER.search(text):
+        topic = look_ups.find_topic(text)
+        if topic is not None and topic.is_of_anybody:
+            return Introduction(topic.is_told, of_topic=True)
+    if topic is None and not _OF_USER.search(text):
         return None
     from engrain.domain.text.dialogue import introductions  # which few questions need
 
-    told = introductions.find_introduction(text)
-    return None if told is None else Introduction(told, of_topic=False)
+    told = introductions.find_introduction(text) if topic is None else introductions.read_told(topic.name)
+    return None if told is None else Introduction(lambda text: told.search(text) is not None, of_topic=False)
 
 
 def find_introduced(traits: NDArray[Any], introduction: Introduction) -> NDArray[np.bool_]:
@@ -206,5 +198,5 @@ def find_introduced(traits: NDArray[Any], introduction: Introduction) -> NDArray
     if introduction.speaker is not None:
         is_stated &= traits["speaker"] == introduction.speaker
     stated = np.flatnonzero(is_stated)
-    found[[row for row in stated.tolist() if introduction.told.search(traits["statement"][row])]] = True
+    found[[row for row in stated.tolist() if introduction.is_told(traits["statement"][row])]] = True
     return found

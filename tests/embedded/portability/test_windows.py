@@ -12,14 +12,14 @@ WINDOWS = SimpleNamespace(platform="win32")
 
 
 @pytest.fixture
-def windows(tmp_path, monkeypatch):  # the folder first: it is removed last, with the flags at hand again
+def windows(monkeypatch):
     for module in ("portability.sealed_files", "portability.signing", "interfaces.local_token"):
         monkeypatch.setattr(f"engrain.{module}.sys", WINDOWS)
     for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_DIRECTORY", "geteuid"):
         monkeypatch.delattr(os, name)
 
 
-@pytest.mark.usefixtures("windows")
+@pytest.mark.usefixtures("tmp_path", "windows")  # the folder is removed last, with the flags at hand again
 def test_a_backup_is_signed_with_a_key_of_its_file_and_restored(tmp_path, monkeypatch):
     monkeypatch.delenv("ENGRAIN_BACKUP__SIGNING_KEY")
     place = str(tmp_path / "memory.db")
@@ -36,7 +36,7 @@ def test_a_backup_is_signed_with_a_key_of_its_file_and_restored(tmp_path, monkey
         }
 
 
-@pytest.mark.usefixtures("windows")
+@pytest.mark.usefixtures("tmp_path", "windows")
 def test_a_token_is_made_and_read_again(tmp_path, monkeypatch):
     from engrain.interfaces import local_token
 

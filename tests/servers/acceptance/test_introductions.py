@@ -88,3 +88,49 @@ def test_what_tells_a_value_in_other_words_is_evidence(memory, agent, query, sai
     agent.observe(said)
     memory.flush()
     assert agent.recall(query).evidence != "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "others", "questions"),
+    [
+        (
+            "Hallo, ich bin Katrin, 38, und wohne in Kassel.",
+            ("Im Sommer wollen wir nach Schweden.", "Unser Hund heißt Bruno.", "Mein Mann heißt Jörg, Paul ist 6."),
+            ("Wie heiße ich?", "Wie alt bin ich?", "Name des Nutzers"),
+        ),
+        (
+            "Hola, soy Lucía, tengo 41 años.",
+            ("Tenemos un gato que se llama Simba.", "Mi marido se llama Andrés.", "Mateo tiene 7 años."),
+            ("¿Cómo me llamo?", "¿Cuántos años tengo?", "nombre del usuario"),
+        ),
+        (
+            "Bonjour, je suis Camille, j'ai 29 ans.",
+            ("Mon copain s'appelle Hugo.", "On a un lapin qui s'appelle Biscotte.", "Inès a 34 ans."),
+            ("Comment je m'appelle ?", "Quel âge ai-je ?", "nom de l'utilisateur"),
+        ),
+    ],
+    ids=["German", "Spanish", "French"],
+)
+def test_users_introduce_themselves_in_other_languages(memory, said, others, questions):
+    for number, other in enumerate((said, *others)):
+        memory.agent("aide", user="nora", session=f"day {number}").observe(other)
+    memory.flush()
+    agent = memory.agent("aide", user="nora", session="now")
+    for query in questions:
+        answer = agent.recall(query)
+        assert (query, answer[0].memory.content, answer.evidence) == (query, said, "strong")
+
+
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("Mein Mann heißt Jörg.", "Wie heißt meine Mutter?"),
+        ("Mi marido se llama Andrés.", "¿Cómo se llama mi madre?"),
+        ("Mon copain s'appelle Hugo.", "Comment s'appelle ma mère ?"),
+    ],
+)
+def test_the_name_of_one_of_theirs_is_no_evidence_for_that_of_another(memory, said, query):
+    agent = memory.agent("aide", user="nora", session="first")
+    agent.observe(said)
+    memory.flush()
+    assert agent.recall(query).evidence == "none"

@@ -78,3 +78,40 @@ def test_a_topic_of_one_of_several_speakers_is_looked_up_in_what_they_say(locati
         answer = memory.agent("aide", session="now").recall(query)
         assert answer[0].memory.content == expected
         assert answer.evidence != "none"
+
+
+SAID = {
+    "diet": "Ich vertrage keine Laktose und Jörg isst kein Fleisch.",
+    "pets": "Unser Hund heißt Bruno, und wir haben noch einen Hamster.",
+    "travel": "Im Sommer wollen wir nach Schweden fahren.",
+    "hobbies": "Ich spiele seit der Schule Querflöte und singe im Kirchenchor.",
+    "fears": "Paul hat Angst vor Gewittern.",
+    "work": "Ich arbeite als Physiotherapeutin.",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "topic"),
+    [
+        ("Ernährung", "diet"),
+        ("dietary restrictions", "diet"),
+        ("Welche Haustiere haben wir?", "pets"),
+        ("Haustiere des Nutzers", "pets"),
+        ("user pets", "pets"),
+        ("Urlaubspläne", "travel"),
+        ("travel plans", "travel"),
+        ("Katrins Hobbys", "hobbies"),
+        ("Ängste", "fears"),
+        ("Beruf", "work"),
+    ],
+)
+def test_a_topic_is_looked_up_in_the_language_of_the_user_or_in_english(location, query, topic):
+    with Memory.open(location) as memory:
+        for number, said in enumerate((*SAID.values(), "Der Bus war zu spät.", "Mein Lieblingsbuch ist Momo.")):
+            memory.agent("aide", user="katrin", session=f"day {number}").hooks.message(said)
+        memory.flush()
+        agent = memory.agent("aide", user="katrin", session="now")
+        answer = agent.recall(query)
+        assert answer[0].memory.content == SAID[topic]
+        assert answer.evidence != "none"
+        assert SAID[topic] in agent.context(query).text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from engrain.domain.text.patterns import join_phrases, lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
 _LONGEST_QUESTION: Final = 100
 
@@ -52,6 +52,14 @@ _UNITS = _join(
     r"% ° percent degrees kg km cm g m lbs? pounds kilo\w* miles? min(?:ute)?s? hours? days? weeks? months? times?"
     r" pages? euros? dollars? th st nd rd am pm out into in points? steps? met(?:re|er)s? feet"
 )
+_GERMAN_NAMES = _join(
+    "Peter Alexander Oliver Rainer Reiner Werner Walter Dieter Dietmar Günter Günther Xaver Esther Jennifer Heidemarie"
+    " Vincent Laurent Viktor Victor Igor Theodor Gregor Ester Rüdiger Volker Holger"
+)
+_NO_BERUF = _join(
+    r"Deutscher Österreicher\w* Schweizer\w* Niederländer\w* Italiener\w* Vegetarier\w* Veganer\w* Allergiker\w*"
+    r" Diabetiker\w* Anfänger\w* Mutter Vater Bruder Schwester \w*raucher\w* Witwer Christ Moslem Kater"
+)
 _TENS, _ONES = (
     _join("twenty thirty forty fifty sixty seventy eighty ninety"),
     "one|two|three|four|five|six|seven|eight|nine",
@@ -64,6 +72,10 @@ _PARTS = {
     "<is>": r"(?:['\u2019]?s| is| was)",
     "<hello>": r"(?i:hi|hello|hey|hiya|good (?:morning|evening|afternoon|day))(?: (?i:there|all|everyone|assistant))?",
     "<name>": rf"(?!(?:{_CAPITALIZED})\b)[A-ZÀ-ÞА-ЯŁŚŞ][^\W\d_A-Z]+\b(?!['\u2019]s)",
+    "<im>": r"^(?!.*\b(?i:ich|wir|und|der|die|das|ist|war|wird|mein|unser)\b)(?:.*\W)?[Ii]m",  # "im Juli" is German
+    "<beruf>": rf"(?!(?:{_GERMAN_NAMES}|{_NO_BERUF})\b)(?-i:[A-ZÄÖÜ])\w*(?:(?:er|ist|ent|eur|or)(?:in)?|mann|frau)\b"
+    r"|(?-i:\w*[ÄA]rzt(?:in)?|K[oö]ch(?:in)?|Azubi)\b",
+    "<kein name>": rf"(?:{_NO_BERUF}|Mama|Papa|Oma|Opa|Single|Neu\w*|Deutsche)\b",
     "<lower>": rf"(?!(?:{_AFTER_HELLO})\b)\w+",
     "<nickname>": rf"(?!(?:{_NO_NICKNAME})\b)\w",
     "<age>": rf"(?:\d\d|1[01]\d|(?:thir|four|fif|six|seven|nine)teen|eighteen|(?:{_TENS})(?:[ -](?:{_ONES}))?)\b",
@@ -82,7 +94,6 @@ _NAME = (
     r"""
     \bwhat<is> <my name>\b
     \b(?:tell me|know|remember|recall|forget|forgot|forgotten|say) <my name>\b
-    ^(?:my )?(?:own |first |full |real |last |nick ?)?name\W*$
     \bwhat (?:am i called|(?:do|should|can|did) (?:you|i|they) call me)\b
     \bwie (?:hei(?:ß|ss)e ich|ist mein name)\b
     \bc[óo]mo me llamo\b|\bcu[áa]l es mi nombre\b
@@ -97,13 +108,17 @@ _NAME = (
     (?i:\bmy (?:(?:first|last|full|real|given|middle|preferred) |nick)?name<is>\b)
     (?i:(?:^|\W)name(?:['\u2019]s|:))
     (?i:\b(?:call me|i go by|i(?:['\u2019]?m| am) called|(?:people|friends|everyone|they) calls? me) <nickname>)
-    \b[Ii](?:['\u2019]?m| am) <name>(?: <name>)*(?=\W*$|[.,!;:\u2013-]| (?:and|from|here|by)\b)
+    \b(?:[Ii](?:['\u2019]m| am)|<im>) <name>(?: <name>)*(?=\W*$|[.,!;:\u2013-]| (?:and|from|here|by)\b)
     ^<hello>\W+(?i:i(?:['\u2019]?m| am) <lower>(?=\W*$|[.,!;:\u2013-]| and\b))
     ^<hello>\W+(?:[Tt]his is|[Ii]t['\u2019]?s) <name>|(?:[Tt]his is|[Ii]t['\u2019]?s) <name> here\b
     ^(?:<hello>\W+)?<name> here\b
-    (?i:\bich hei(?:ß|ss)e\b|\bmein (?:vor|nach|spitz)?name\b|\bich bin (?:der|die)\b|\bnenn(?:t|en sie)? mich\b)
-    (?i:\bme llamo\b|\bmi (?:nombre|apellido)\b|\bll[áa]mame\b)
-    (?i:\bje m['\u2019]appelle\b|\bmon (?:pré)?nom\b|\bappelle[sz]?-moi\b)
+    (?i:\bich hei(?:ß|ss)e\b|\bmein (?:vor|nach|spitz)?name\b|\bnenn(?:t|en sie)? mich\b)
+    \b[Ii]ch bin (?:(?:der|die) )?(?!<beruf>|<kein name>)<name>(?=\W*$|[.,!;:\u2013-]| (?:und|aus|hier)\b)
+    ^(?:(?i:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend))\W+)?(?:[Hh]ier ist |[Ii]ch bin'?s,? )<name>
+    (?i:\bme llamo\b|\bmi (?:nombre|apellido)\b|\bll[áa]mame\b)|\b[Ss]o[yu] (?:[oa] )?<name>
+    (?i:\bje m['\u2019]appelle\b|\bmon (?:pré)?nom\b|\bappelle[sz]?-moi\b)|\b[Mm]oi,? c['\u2019]est <name>
+    \b[Jj]e suis (?!(?:Français|Belge|Suisse|Allemand|Canadien)\w*)<name>(?=\W*$|[.,!;:\u2013-]| (?:et|de)\b)
+    \b[Ss]ono <name>(?=\W*$|[.,!;:\u2013-]| (?:e|di)\b)|\b[Ii]k ben (?!Nederland|Belg)<name>
     (?i:\bmi chiamo\b|\bil mio nome\b|\bmeu nome\b|\bme chamo\b|\bik heet\b|\bmijn naam\b)
     (?i:\bmam na imię\b|\bnazywam się\b|\badım\b|\bменя зовут\b|\bмо[её] имя\b|\bмене звати\b|\btôi tên là\b)
     我(?:的名字|的名叫|叫|姓)|叫我|私の名前|私は\S{1,8}(?:です|と申します)|と申します|と呼んで
@@ -113,7 +128,7 @@ _NAME = (
 )
 _AGE = (
     r"""
-    \bhow old (?:am i|i am|was i|do i)\b|\bwhat<is> my age\b|\b(?:know|remember|guess) my age\b|^(?:my )?age\W*$
+    \bhow old (?:am i|i am|was i|do i)\b|\bwhat<is> my age\b|\b(?:know|remember|guess) my age\b
     \bwie alt bin ich\b|\bquel âge ai-je\b|\bquel est mon âge\b
     \bcu[áa]ntos años tengo\b|\bquantos anos (?:eu )?tenho\b|\bсколько мне лет\b|我(?:今年)?(?:几岁|多大)
     """,
@@ -123,6 +138,7 @@ _AGE = (
     \bI was born (?:on\b|in (?:\w+,? )?(?:19|20)\d\d)|\bmy \d\d(?:st|nd|rd|th) birthday\b|\bmy age\b
     ^<age>,? (?:years old|[mf]\b)|\bhere[,.] <age>(?=[,.]|$| and\b)
     \bich bin (?:jetzt |schon )?(?:\d\d\b(?! (?:minuten|stunden|tage|kilo))|\w+ jahre alt)|\bich wurde .{,30}geboren
+    \bich bin (?:(?:der|die) )?\w+,? \d\d\b(?=[,.]|$| (?:und|aus|jahre)\b)
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
     \buser (?:age|is \d\d|born|birth\w*|date of birth)\b
     """,
@@ -130,7 +146,6 @@ _AGE = (
 _WORK = (
     r"""
     \bwhat<is> my (?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work)(?: again)?\W*$
-    ^(?:my )?(?:current |new |day )?(?:role|job(?: title)?|profession|occupation|(?:line of )?work|career)\W*$
     \bwhat do i (?:do|work)(?: (?:for (?:a living|work|money)|as|again|professionally))*\W*$
     \bwhat (?:am i|i am) by profession\b|\b(?:know|remember) what i do\b(?: for (?:a living|work))?\W*$
     \bwas (?:bin ich von beruf|arbeite ich|mache ich beruflich)\b|\bwas ist mein (?:beruf|job)\b
@@ -145,7 +160,7 @@ _WORK = (
     \bmy (?:new |current |main |day )?(?:job|profession|occupation|career|trade)(?:['\u2019]s| is| as| at| in)\b
     \bI (?:also )?(?:run|own|manage) (?:an?|my|the|our) |\bI (?:teach|study|freelance|sell|repair)\b|\bfor a living\b
     <have> <job>|<have> (?:joined|start(?:ed|ing)?|(?:got|was) (?:hired|promoted))\b.{,40}\b(?:as|to|at)\b
-    \bich arbeite\b|\bich bin [A-ZÄÖÜ]\w+(?:in|er|ist)\b|\bmein (?:beruf|job)\b
+    \bich arbeite\b|\bich bin (?:(?-i:[a-zäöü])\w+ )?(?!\w+,? \d)(?:<beruf>)|\bmein (?:beruf|job)\b
     \bje travaille\b|\bje suis \w+(?:ier|ière|eur|euse|ien|ienne|iste|ent)\b
     \btrabajo (?:de|como|en)\b|\bsoy (?!muy\b)\w+(?:or|ora|ero|era|ista)\b|\btrabalho (?:como|em|na|no|num|numa)\b
     \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해
@@ -155,7 +170,7 @@ _WORK = (
 _EMPLOYER = (
     r"""
     \bwhere do i (?:currently )?work(?: (?:now|again|these days))?\W*$|\bwho do i work for\b
-    \bwh(?:o|at)<is> my (?:employer|workplace)\b|^(?:my )?(?:current )?(?:employer|company|workplace)\W*$
+    \bwh(?:o|at)<is> my (?:employer|workplace)\b
     \b(?:what|which) company do i work\b
     \bwo arbeite ich\b|\bd[óo]nde trabajo\b|\boù (?:est-ce que )?je travaille\b
     """,
@@ -164,18 +179,26 @@ _EMPLOYER = (
     \bmy (?:new |current )?(?:employer|office|workplace|company|firm)\b|\bI (?:run|own|teach|study)\b
     <have> (?:joined|start(?:ing|ed|s)? (?:at|with|working))\b|<have> <job> (?:at|with|in|for)\b
     \b(?:job|position|role|intern\w*) (?:at|with) (?-i:[A-Z])
-    \bich arbeite (?:bei|in|im|für)\b|\btrabajo en\b|\bje travaille (?:à|chez|dans|pour|au|comme)\b
+    \bich arbeite\b.{,40}?\b(?:bei|in|im|für|am|an)\b|\btrabajo\b.{,40}?\ben\b
+    \bje travaille\b.{,40}?\b(?:à|chez|dans|pour|au|comme)\b
     \buser (?:works? (?:at|for|in)|employer|company)\b
     """,
 )
-_INTRODUCTIONS: Final[Sequence[tuple[re.Pattern[str], re.Pattern[str]]]] = (
-    (_read(_NAME[0]), _read(_NAME[1], re.NOFLAG)),
-    *((_read(question), _read(told)) for question, told in (_AGE, _WORK, _EMPLOYER)),
-)
+_INTRODUCTIONS: Final[Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
+    "name": (_read(_NAME[0]), _read(_NAME[1], re.NOFLAG)),
+    "age": (_read(_AGE[0]), _read(_AGE[1])),
+    "work": (_read(_WORK[0]), _read(_WORK[1])),
+    "employer": (_read(_EMPLOYER[0]), _read(_EMPLOYER[1])),
+}
 
 
 def find_introduction(query: str) -> re.Pattern[str] | None:
     """Find what users say who tell of themselves what a question asks for: "What's my name?"."""
     if len(query) > _LONGEST_QUESTION:
         return None
-    return next((told for question, told in _INTRODUCTIONS if question.search(query)), None)
+    return next((told for question, told in _INTRODUCTIONS.values() if question.search(query)), None)
+
+
+def read_told(topic: str) -> re.Pattern[str]:
+    """Read what users say who tell of their "name", "age", "work" or "employer"."""
+    return _INTRODUCTIONS[topic][1]

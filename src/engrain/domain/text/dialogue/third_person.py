@@ -68,6 +68,12 @@ def _make_rules(user: str | None) -> tuple[tuple[re.Pattern[str], str | Callable
         (rf"\b(about|to|for|with|by|from|of|tell|told|give|gave)\s(?:user\b|{whom}){_END}", r"\1 me"),
         (rf"{whom}\s(?=(?:is|was|has|had|does|did|will|would|can|\w+s|\w+ed)\b)", "I "),
     ]
+    if user is not None:  # "Katrins Allergien", "alergias de Lucía"
+        name = rf"(?-i:{user.capitalize()})"
+        rules += [
+            (rf"\b{name}s\s(?=(?-i:[A-ZÄÖÜ]))", "mein "),
+            (rf"\s(?:d[eoai]\s|d['\u2019]|von\s){name}(?=\W*$)", ""),
+        ]
     return tuple((re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in rules)
 
 
