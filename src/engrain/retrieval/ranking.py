@@ -18,7 +18,7 @@ from engrain.domain.memories import decay
 from engrain.domain.text.analysis import STOP_WORDS, is_foreign, terms
 from engrain.domain.text.dialogue.attributes import find_asked_attribute
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
-from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, weigh_turns
+from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, asks_for_yes_or_no, weigh_turns
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, REQUESTING, is_question
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_asked_name, find_values
 from engrain.domain.text.patterns import lazy_pattern
@@ -149,8 +149,7 @@ def session(candidates: RankingInput) -> Gains:
 
     One without a session is a session of its own, so that facts lose nothing to turns.
     """
-    keys = candidates.traits["session"]
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys := candidates.traits["session"], kind="stable")
     is_first = _begins_group(keys[order])
     best = np.maximum.reduceat(candidates.scores[order], np.flatnonzero(is_first))
     raws = np.empty(len(keys))
@@ -366,9 +365,9 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
             if happened_at[older] < happened_at[newer]:
                 follows = bool(traits["takes_back"][newer]) and _follows(traits, newer, older)
                 found = weigh_turns(statements[newer], statements[older], question, follows=follows)
-                if not of_present and (found.least_share > LEAST_DENIED or not (follows or kind in COUNTED)):
-                    continue  # what is otherwise since then
-                if scores[newer] >= max(found.least_share, least) * scores[older]:
+                is_certain = found.least_share <= LEAST_DENIED and (follows or kind in COUNTED)
+                answers = of_present or found.has_happened or is_certain  # else it is otherwise since then
+                if answers and scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
         if weights.get(nearest):
@@ -410,7 +409,8 @@ def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None
     traits, scores = candidates.traits, candidates.scores
     is_near = scores >= LEAST_DENIED * scores[best[0]]
     found = {*np.flatnonzero((traits["states_change"] | traits["takes_back"]) & is_near).tolist()}
-    found.update(best if kind in COUNTED else [row for row in best if traits["denies"][row]])
+    denying = [row for row in best if traits["denies"][row]]
+    found.update(best if kind in COUNTED or (denying and asks_for_yes_or_no(candidates.text)) else denying)
     if kind is None:
         found = {row for row in found if traits["role"][row] != "assistant"}
     named = speakers.list_named(candidates.text, candidates.speakers)

@@ -125,6 +125,20 @@ def test_changes_are_read_in_other_languages_without_their_function_words(older,
 @pytest.mark.parametrize(
     ("older", "newer", "query"),
     [
+        ("The new sofa hasn't arrived.", "The sofa came this morning.", "Has the sofa arrived?"),
+        ("Our kitchen tap isn't fixed.", "The plumber fixed the kitchen tap.", "Is the kitchen tap fixed?"),
+        ("The papers haven't arrived.", "The papers came, but they're in Norwegian.", "Did the papers arrive?"),
+    ],
+)
+def test_what_had_not_happened_has_since_where_it_is_asked_whether(older, newer, query):
+    found = weighed(newer, older, query)
+    assert found.weight > 0
+    assert found.has_happened
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "query"),
+    [
         ("The rent is 900 euros.", "The rent is 700 euros now.", "What is the rent?"),
         ("Wen maintains the API.", "Mei maintains it from today.", "Who maintains the API?"),
         (
@@ -162,6 +176,9 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
         ("My husband is Andrés, our son is Mateo.", "Mateo doesn't like lentils.", "What's my husband's name?"),
         ("Tenemos un hijo, Mateo.", "A Mateo no le gustan las lentejas.", "¿Cómo se llama mi marido?"),
         ("Trabajo con Jonás y Petra.", "Jonás no viene el viernes.", "¿Con quién trabajo?"),
+        ("Mum isn't coming for Christmas.", "Mum sent a parcel for Christmas.", "Is mum coming for Christmas?"),
+        ("My passport isn't valid.", "My passport photo looks awful.", "Is my passport valid?"),
+        ("The sofa hasn't arrived.", "The sofa came this morning.", "Where is the sofa?"),
         ("Theo plays football on Wednesdays.", "Sara travels from Monday to Wednesday.", "What does Theo play?"),
         (
             "The Borealis report is due on the 10th of March.",

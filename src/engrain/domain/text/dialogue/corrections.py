@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import terms, word_terms
@@ -20,12 +20,13 @@ from engrain.domain.text.dialogue.changes import (
     find_names,
     split_passage,
 )
+from engrain.domain.text.dialogue.meanings import RELATED
 from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_values
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 # A correction has at least this share of the score of what it corrects: where it denies what that says in answer to the
@@ -64,6 +65,9 @@ _MONTHS: Final = _fold(terms("january february march april may june july august 
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
 _TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
+_WHETHER: Final = lazy_pattern(
+    r"\W*(?:is|are|was|were|has|have|had|do|does|did|can|could|will)(?:n['\u2019]t)? (?!you\b)", re.IGNORECASE
+)
 # Who asks where somebody lives means where they moved.
 _SAME_THINGS: Final = [
     _fold(terms(words))
@@ -82,10 +86,14 @@ _SAME_THINGS: Final = [
 
 
 class Correction(NamedTuple):
-    """Weight of a correction, 0 for none, and the least share of the older one's score that it needs."""
+    """Weight of a correction, 0 for none, and the least share of the older one's score that it needs.
+
+    `has_happened`: it says that what the older one denies has happened since.
+    """
 
     weight: int
     least_share: float
+    has_happened: bool = False
 
 
 NO_CORRECTION: Final = Correction(0, 1.0)
@@ -162,6 +170,7 @@ class Question:
     kind: Kind | None
     counted: frozenset[str] = frozenset()
     somebody: frozenset[str] = frozenset()
+    asks_whether: bool = False
 
     @classmethod
     def parse(cls, query: str) -> Question:
@@ -171,7 +180,13 @@ class Question:
         counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
         names = _fold(find_names(query.replace("-", "")))
         somebody = frozenset(filter(str.isalpha, names)) - _DAYS
-        return cls(own.union(*same), names, find_asked_kind(query), counted, somebody)
+        asks_whether = asks_for_yes_or_no(query)
+        return cls(own.union(*same), names, find_asked_kind(query), counted, somebody, asks_whether)
+
+
+def asks_for_yes_or_no(query: str) -> bool:
+    """True for a question whether something is so."""
+    return _WHETHER.match(query) is not None
 
 
 def weigh_turns(
@@ -218,10 +233,27 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
         return NO_CORRECTION
     is_of_counted = is_new and bool(question.counted) and question.counted <= shared
     has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
-    if newer.states_change and (has_most or (about and len(about) >= len(answered))):
-        return Correction(weight, _LEAST_CHANGED)
+    is_changed = newer.states_change and (has_most or (about and len(about) >= len(answered)))
+    has_happened = question.asks_whether and not newer.denied and _tells_all(question.terms & older.denied, newer)
+    if is_changed or has_happened:
+        return Correction(weight, _LEAST_CHANGED, has_happened)
     is_updated = is_new and question.kind in COUNTED and answered and not missing
     return Correction(weight, _LEAST_UPDATED) if is_updated else NO_CORRECTION
+
+
+def _tells_all(wanted: frozenset[str], newer: Statement) -> bool:
+    """True if a statement has each of some folded terms, or another of its meaning."""
+    meanings = _read_meanings()
+    return bool(wanted) and all(not newer.terms.isdisjoint(meanings.get(term, (term,))) for term in wanted)
+
+
+@cache
+def _read_meanings() -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for term, related in RELATED.items():
+        for folded in _fold([term]):
+            found[folded] = found.get(folded, frozenset()) | _fold(related)
+    return found
 
 
 def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple[frozenset[str], frozenset[str]]:

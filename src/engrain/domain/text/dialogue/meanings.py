@@ -103,7 +103,7 @@ _GROUPS = """
     sport run running
     sport swim swimming
     leave left depart departs departure
-    arrive arrived arrival
+    arrive arrived arrival came come
     deliver delivered delivery ship shipped
     late delay delayed
     big large size
@@ -139,12 +139,12 @@ def _read_groups() -> Mapping[str, frozenset[str]]:
     return related
 
 
-_RELATED: Final = _read_groups()
+RELATED: Final = _read_groups()
 
 
 def find_related(term: str) -> frozenset[str]:
     """Find the terms of one meaning with a term, itself among them where it has any."""
-    return _RELATED.get(term, frozenset())
+    return RELATED.get(term, frozenset())
 
 
 def find_met(wanted_terms: Collection[str], text_terms: Iterable[str]) -> frozenset[str]:
@@ -161,7 +161,7 @@ def find_met(wanted_terms: Collection[str], text_terms: Iterable[str]) -> frozen
 
 
 def _is_met(term: str, own: frozenset[str], alike: Iterable[str]) -> bool:
-    return not own.isdisjoint(_RELATED.get(term, ())) or any(_are_alike(term, other) for other in alike)
+    return not own.isdisjoint(RELATED.get(term, ())) or any(_are_alike(term, other) for other in alike)
 
 
 @lru_cache(maxsize=4_096)
