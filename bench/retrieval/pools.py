@@ -14,7 +14,7 @@ import numpy as np
 
 from bench.retrieval import variants
 from bench.retrieval.runner import place
-from engrain.retrieval import ranking
+from engrain.retrieval.ranking import corrections, signals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,11 +108,11 @@ def ranked(pool: Pool, weights: NDArray[np.float64], most: int) -> NDArray[np.in
     if NOVELTY in pool.channels:
         scores -= scores * np.outer(pool.repetition, weights[:, pool.channels.index(NOVELTY)])
     if SPREAD in pool.channels and pool.counts:
-        better = np.apply_along_axis(ranking.count_better, 0, scores, pool.sessions)
+        better = np.apply_along_axis(signals.count_better, 0, scores, pool.sessions)
         scores -= better * weights[:, pool.channels.index(SPREAD)]
     if CHANGE in pool.channels:
         above = scores[pool.corrected] - scores
-        gains = np.where(above > 0, above + ranking.JUST_ABOVE, 0.0)
+        gains = np.where(above > 0, above + corrections.JUST_ABOVE, 0.0)
         scores += gains * weights[:, pool.channels.index(CHANGE)]
     order = np.argsort(-np.round(scores, _SAME), axis=0, kind="stable")
     return order[:most].astype(np.int64)

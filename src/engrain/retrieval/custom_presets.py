@@ -9,7 +9,7 @@ from engrain.domain import checks
 from engrain.errors import InvalidInput
 from engrain.retrieval.channels import CHANNELS, RESCORING_CHANNELS
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
-from engrain.retrieval.ranking import SIGNALS
+from engrain.retrieval.ranking.signals import SIGNALS
 
 _HEAVIEST = 1_000_000.0
 _KEYS = ("base", "weights", "min_confidence")

@@ -19,11 +19,13 @@ from engrain.domain.records import (
 )
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.dialogue.chronology import may_ask_by_time
-from engrain.retrieval import channels, evidence, fusion, ranking, repeats, speakers
+from engrain.retrieval import channels, evidence, fusion, repeats, speakers
 from engrain.retrieval.candidates import Candidates, add_up
 from engrain.retrieval.chronology import time_expressions
 from engrain.retrieval.embeddings.query_embedding import NO_VECTORS, QueryEmbedding
 from engrain.retrieval.misspellings import correct_query
+from engrain.retrieval.ranking import signals
+from engrain.retrieval.ranking.inputs import RankingInput
 from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces
 from engrain.storage.search.candidates import NONE, RankedDocs, join_docs
@@ -321,7 +323,7 @@ def _rank(
     """Fuse the lists, and add the ranking signals; `known` are all speakers."""
     preset = fusion.weigh_keywords_for_vectors(query.preset, channel_lists.lists)
     docs, fused = fusion.fuse(channel_lists.lists, preset, depth=channel_lists.depth)
-    has_signals = preset.merges_repeats or bool(preset.weights.keys() & ranking.SIGNALS.keys())
+    has_signals = preset.merges_repeats or bool(preset.weights.keys() & signals.SIGNALS.keys())
     needs_traits = has_signals or query.least_confidence > 0 or query.explains
     if not len(docs) or not needs_traits:
         return Candidates(preset.name, docs, fused, add_up(fused) if fused else np.zeros(len(docs)))
@@ -334,9 +336,9 @@ def _rank(
         events = load_traits(snapshot, request, anchors.docs)["happened_at"].tolist()
         spans += [relative.around(dialects.moment(event)) for event in events]
 
-    asked = partial(ranking.RankingInput, now=request.now, text=query.text, decay=query.decay)
+    asked = partial(RankingInput, now=request.now, text=query.text, decay=query.decay)
     ranking_input = partial(asked, speakers=known, spans=spans, traits=traits, echoes=channel_lists.echoes)
-    shares = ranking.add_signals(fused, preset.weights, ranking_input)
+    shares = signals.add_signals(fused, preset.weights, ranking_input)
     return Candidates(preset.name, docs, shares, add_up(shares), traits)
 
 
@@ -431,7 +433,7 @@ def _refuse(request: Request, query: SearchQuery, candidates: Candidates) -> dic
     refused: dict[int, str] = {}
     least = query.least_confidence
     if least > 0 and candidates.traits is not None:
-        left = ranking.effective_confidence(candidates.traits, request.now, query.decay)
+        left = signals.effective_confidence(candidates.traits, request.now, query.decay)
         rows = np.flatnonzero(left < least).tolist()
         refused |= {row: f"min_confidence {least:g}: {left[row]:.3g}" for row in rows}
     if query.min_similarity > 0 and len(candidates.docs):

@@ -17,7 +17,7 @@ from engrain.agent.rules import Rules
 from engrain.agent.working import Working
 from engrain.retrieval.channels import CHANNELS
 from engrain.retrieval.presets import PRESETS
-from engrain.retrieval.ranking import SIGNALS
+from engrain.retrieval.ranking.signals import SIGNALS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 # The pages that document what Python offers.

@@ -8,7 +8,7 @@ from engrain.errors import InvalidInput
 from engrain.retrieval.channels import CHANNELS, RESCORING_CHANNELS
 from engrain.retrieval.fusion import FUSIONS
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Fusion, find_preset
-from engrain.retrieval.ranking import SIGNALS
+from engrain.retrieval.ranking.signals import SIGNALS
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -11,10 +11,10 @@ from engrain.domain.memories.decay import ANCHORS, CURVES, DecayPolicy, decayed_
 from engrain.domain.records import Explanation
 from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.domain.text.dialogue.questions import REQUESTING
-from engrain.retrieval import ranking
 from engrain.retrieval.candidates import Share, explain_rows
 from engrain.retrieval.chronology.time_expressions import Span
-from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals, effective_confidence
+from engrain.retrieval.ranking.inputs import RankingInput
+from engrain.retrieval.ranking.signals import SIGNALS, add_signals, effective_confidence
 from tests.support.sample_records import NOON, fact
 from tests.support.sample_search import traits
 from tests.support.traits import as_table
@@ -516,7 +516,7 @@ def test_a_question_about_the_past_or_a_speaker_leaves_changes_where_they_are(te
 
 
 def test_judges_know_no_channel_of_the_lists():
-    assert not ranking.SIGNALS.keys() & {"vector", "keyword", "entity", "newest", "important", "tfidf"}
+    assert not SIGNALS.keys() & {"vector", "keyword", "entity", "newest", "important", "tfidf"}
 
 
 @given(TRAITS, st.sampled_from(CURVES), st.sampled_from(ANCHORS))

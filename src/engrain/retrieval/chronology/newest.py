@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engrain.domain.records import Explanation, Hit
-from engrain.retrieval import ranking
+from engrain.retrieval.ranking import signals
 from engrain.storage.search import recency
 from engrain.storage.search.matching import load_matching
 from engrain.storage.search.traits import load_traits
@@ -49,7 +49,7 @@ def load_newest(snapshot: Snapshot, request: Request, query: SearchQuery, limit:
     while True:
         docs = [int(candidate.ref) for candidate in recency.find_newest(snapshot, request, count)]
         traits = load_traits(snapshot, request, np.sort(np.array(docs, np.int64)))
-        left = ranking.effective_confidence(traits, request.now, query.decay)
+        left = signals.effective_confidence(traits, request.now, query.decay)
         passing = {*traits["doc"][left >= query.least_confidence].tolist()}
         if len(passing) >= limit or len(docs) < count or count >= MOST_NEWEST:
             break

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,15 +16,16 @@ import numpy as np
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import STOP_WORDS, is_foreign, terms
 from engrain.domain.text.dialogue.attributes import find_asked_attribute
-from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
-from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, asks_for_yes_or_no, weigh_turns
+from engrain.domain.text.dialogue.changes import asks_for_present
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, REQUESTING, is_question
-from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_asked_name, find_values
+from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name, find_values
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.repetition import measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.candidates import Share, add_up
 from engrain.retrieval.fusion import MAX_IMPORTANCE
+from engrain.retrieval.ranking.corrections import change
+from engrain.retrieval.ranking.inputs import Gains
 from engrain.storage.dialects import micros
 from engrain.storage.search.traits import NEVER
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.retrieval.chronology.time_expressions import Span
+    from engrain.retrieval.ranking.inputs import RankingInput
 
 # Questions whose answer is counted or added up over several conversations.
 _COUNTING = lazy_pattern(
@@ -47,15 +47,9 @@ _ASKING = lazy_pattern(r"\b(?:what|which|who\w*|when|where|why|how)s?\b", re.IGN
 _ASKING_WHAT = lazy_pattern(
     r"\b(?:what|which|when|where|why|how)s?\b", re.IGNORECASE
 )  # "Who swims?" is answered by "I swim."
-# The best statements that are compared, and those of them that a change puts right.
-_MOST_COMPARED, _MOST_CORRECTED = 12, 3
-_SHORTLY_TURNS = 3
 # A turn asks from this share of its words in questions on: "Congratulations! What's she called?"
 _LEAST_ASKING: Final = 0.3
 _MOST_REPLYING: Final = 60  # characters of an answer that leaves out what it is about
-# Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
-_LEAST_OF_SPEAKER = 0.66
-JUST_ABOVE: Final = 0.001
 _NEARLY_AS_GOOD: Final = 0.95
 _SOME_DAYS: Final = timedelta(days=2)  # a weekend; of what was said in a month little is of another
 _BESIDE_INTRODUCTIONS, _BESIDE_TOPIC = 1.5, 1.0  # of the score
@@ -74,42 +68,6 @@ _STOP_BEGINNINGS: Final = frozenset(word[:3] for word in STOP_WORDS)
 _MICROSECONDS_A_DAY: Final = 86_400e6
 _AGES: Final = np.array([days for days, _ in decay.AGE_STEPS])
 _AGE_MULTIPLIERS: Final = np.array([*(left for _, left in decay.AGE_STEPS), decay.LEAST_AGE_MULTIPLIER])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingInput:
-    """All candidates of one query with their traits and their scores so far, a row for each.
-
-    `speakers`: all speakers, for rankings that weigh them. `spans`: the times that the query names. `traits` are rows
-    of `storage.search.traits.TRAITS`, and so are `echoes`, the turns that only repeat the query, which are no
-    candidates.
-    """
-
-    now: datetime
-    text: str
-    decay: decay.DecayPolicy = decay.DecayPolicy()  # noqa: RUF009  # frozen
-    speakers: Sequence[str]
-    spans: Sequence[Span]
-    traits: NDArray[Any]
-    scores: NDArray[np.float64]
-    echoes: NDArray[Any] | None = None
-
-    @property
-    def names_speaker(self) -> bool:
-        """True where the query has the name of a speaker."""
-        return bool(speakers.list_named(self.text, self.speakers))
-
-
-@dataclass(frozen=True, slots=True)
-class Gains:
-    """Gains of the candidates by one signal: its own numbers, and their worth at a weight of 1.
-
-    `is_given` false: it says nothing of a candidate. Without `worths` these are the numbers themselves.
-    """
-
-    raws: NDArray[np.float64]
-    worths: NDArray[np.float64] | None = None
-    is_given: NDArray[np.bool_] | None = field(default=None)
 
 
 def reply(candidates: RankingInput) -> Gains:
@@ -294,7 +252,7 @@ def answer(candidates: RankingInput) -> Gains:
 def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int]:
     """List the rows of those of the best statements that cannot answer the query; `of_speaker` where it names one."""
     text, statements, denies = candidates.text, candidates.traits["statement"], candidates.traits["denies"]
-    best = _find_best_statements(candidates)
+    best = candidates.list_best_statements()
     found = []
     if _ASKING_WHAT.search(text):
         # Of "What is the boat called? Aurora" the question alone. Terms are dear: they are compared where a statement's
@@ -316,109 +274,6 @@ def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int
     if kind is not None:
         found += [row for row in best if not find_values(kind, statements[row])]
     return found
-
-
-def change(candidates: RankingInput) -> Gains:
-    """The gain of a statement of a change, which puts it just above the older statement that it corrects.
-
-    `raw` is the score of that one. In English: for questions about the present, and where they ask what has happened
-    only by what says that the older one is wrong.
-    """
-    scores = candidates.scores
-    raws = scores.copy()
-    traits, kind = candidates.traits, find_asked_kind(candidates.text)
-    may_correct = kind in COUNTED or (traits["states_change"] | traits["denies"] | traits["takes_back"]).any()
-    asks = asks_for_present(candidates.text) or (asks_for_event(candidates.text) and not candidates.names_speaker)
-    if may_correct and asks:
-        for older, newer in _find_corrections(candidates).items():
-            raws[newer] = max(raws[newer], scores[older])
-    return Gains(raws, raws + JUST_ABOVE - scores, raws > scores)
-
-
-def _find_best_statements(candidates: RankingInput) -> list[int]:
-    """The rows of the best statements, best first."""
-    stated = np.flatnonzero(candidates.traits["statement"] != None)  # noqa: E711  # of each row
-    best: list[int] = stated[np.argsort(-candidates.scores[stated], kind="stable")[:_MOST_COMPARED]].tolist()
-    return best
-
-
-def _find_corrections(candidates: RankingInput) -> dict[int, int]:
-    """The newest correction of each of the best statements that has one, by row."""
-    traits, scores = candidates.traits, candidates.scores
-    best, kind = _find_best_statements(candidates), find_asked_kind(candidates.text)
-    newer_rows = set() if not best else _find_newer(candidates, best, kind)
-    names_speaker = candidates.names_speaker
-    if names_speaker and kind is None:
-        # What a speaker says in passing is seldom what such a question asks for.
-        best = [row for row in best if not is_passage(traits["statement"][row])]
-        newer_rows = {row for row in newer_rows if not is_passage(traits["statement"][row])}
-    if not newer_rows:
-        return {}
-    question, of_present = Question.parse(candidates.text), asks_for_present(candidates.text)
-    most, least = (1, _LEAST_OF_SPEAKER) if names_speaker else (_MOST_CORRECTED, 0.0)
-    texts, happened_at = traits["statement"], traits["happened_at"]
-    statements = {row: Statement.parse_turn(texts[row], kind) for row in {*best[:most], *newer_rows}}
-    newest: dict[int, int] = {}
-    for newer in sorted(newer_rows, key=lambda row: (happened_at[row], traits["id"][row])):
-        weights = {}
-        for older in best[:most]:
-            if happened_at[older] < happened_at[newer]:
-                follows = bool(traits["takes_back"][newer]) and _follows(traits, newer, older)
-                found = weigh_turns(statements[newer], statements[older], question, follows=follows)
-                is_certain = found.least_share <= LEAST_DENIED and (follows or kind in COUNTED)
-                answers = of_present or found.has_happened or is_certain  # else it is otherwise since then
-                if answers and scores[newer] >= max(found.least_share, least) * scores[older]:
-                    weights[older] = found.weight
-        nearest = max(weights, key=weights.__getitem__, default=newer)
-        if weights.get(nearest):
-            # What it corrects may itself correct another: of a chain the last one stands for all. An assistant has
-            # often said again what it corrects.
-            roots = [older for older, correction in newest.items() if correction == nearest]
-            again = [
-                row
-                for row in best
-                if happened_at[row] < happened_at[newer]
-                and _restates(Statement.parse_turn(texts[row], kind), statements[nearest], question)
-            ]
-            earlier = [row for row in weights if weights[row] and row == newest.get(nearest)]
-            newest |= dict.fromkeys((nearest, *earlier, *roots, *again), newer)
-    return newest
-
-
-def _restates(turn: Sequence[Statement], other: Sequence[Statement], question: Question) -> bool:
-    """True if a short turn says nothing that some sentence of another does not."""
-    return len(turn) == 1 and any(turn[0].restates(part, question) for part in other)
-
-
-def _follows(traits: NDArray[Any], newer: int, older: int) -> bool:
-    """True if the same speaker has said one turn shortly after another, in the same session."""
-    turns, speakers_, roles = traits["turn"], traits["speaker"], traits["role"]
-    return bool(
-        traits["session"][newer] == traits["session"][older]
-        and 0 < turns[newer] - turns[older] <= _SHORTLY_TURNS
-        and (roles[newer], speakers_[newer]) == (roles[older], speakers_[older])
-    )
-
-
-def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None) -> set[int]:
-    """The rows of statements that may correct one of the best: of changes, denials, and other numbers or times.
-
-    An assistant's counts where it has the kind of value that the query asks for; where the query names speakers, what
-    they say or is said of them.
-    """
-    traits, scores = candidates.traits, candidates.scores
-    is_near = scores >= LEAST_DENIED * scores[best[0]]
-    found = {*np.flatnonzero((traits["states_change"] | traits["takes_back"]) & is_near).tolist()}
-    denying = [row for row in best if traits["denies"][row]]
-    found.update(best if kind in COUNTED or (denying and asks_for_yes_or_no(candidates.text)) else denying)
-    if kind is None:
-        found = {row for row in found if traits["role"][row] != "assistant"}
-    named = speakers.list_named(candidates.text, candidates.speakers)
-    if not named:
-        return found
-    return {
-        row for row in found if traits["speaker"][row] in named or speakers.list_named(traits["statement"][row], named)
-    }
 
 
 def age(candidates: RankingInput) -> Gains:

@@ -1,0 +1,1 @@
+"""Ranking: signals that add to the fused score of candidates."""
