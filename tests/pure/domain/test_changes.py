@@ -83,6 +83,19 @@ def test_a_statement_has_the_terms_of_its_names_and_numbers():
 
 
 @pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("Wir haben Halden gekündigt, jetzt liefert Corvin.", {"halden", "hald", "corvin"}),
+        ("Unser Lieferant hat das alte Dach und die Miete nicht bezahlt.", set()),
+        ("Ich glaube, meine Schwester Ute wohnt mit dem Hund in Wien.", {"ute", "wien"}),
+        ("Hemos dejado Halden, ahora entrega Corvin.", {"halden", "hald", "corvin"}),
+    ],
+)
+def test_names_of_other_languages_have_the_stems_of_theirs_and_german_nouns_with_an_article_are_none(statement, names):
+    assert find_names(statement) == names
+
+
+@pytest.mark.parametrize(
     ("content", "role", "asking"),
     [
         ("I moved.", "tool", 0.0),

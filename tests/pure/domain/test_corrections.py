@@ -28,6 +28,8 @@ def parsed(text, kind=None):
         ("We translate with Trados.", "We've switched to memoQ, Trados has run out.", "Which tool do we use?"),
         ("I use the Bevy engine.", "I gave up on Bevy and use Godot.", "Which engine do I use?"),
         ("My trainer is Dario.", "Dario is on leave, Yuki trains me now.", "Who is my trainer?"),
+        ("Unser Lieferant ist Halden.", "Wir haben Halden gekündigt, jetzt liefert Corvin.", "Wer ist der Lieferant?"),
+        ("Nuestro proveedor es Halden.", "Hemos dejado Halden, ahora entrega Corvin.", "¿Quién es el proveedor?"),
         ("The cleaner comes on Mondays.", "She can't do Mondays, only Thursdays.", "When does the cleaner come?"),
         ("I ordered twelve panels.", "Make it fifteen instead of twelve.", "How many panels did I order?"),
         (

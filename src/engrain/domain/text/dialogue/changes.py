@@ -9,8 +9,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engrain.domain.text.analysis import split_ascii, terms
+from engrain.domain.text.analysis import split_ascii, strip_accents, terms, words
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, strip_question
+from engrain.domain.text.languages import ENGLISH, detect_language
 from engrain.domain.text.patterns import KeyedPatterns, lazy_pattern
 
 if TYPE_CHECKING:
@@ -149,6 +150,12 @@ _NAME = lazy_pattern(
 )
 
 
+# In German, directly before a noun that is no name, or before an adjective of it.
+_ARTICLE = lazy_pattern(
+    r"\b(?:d(?:er|ie|as|en|em|es)|z(?:um|ur)|[ai]m|[ai]ns|vom|beim|dies\w*|jede\w?|alle|viele|zwei|drei|vier"
+    r"|(?:[mds]?ein|kein|ihr|unse?r)(?:e[mnrs]?)?)(?-i: [a-z\u00e4\u00f6\u00fc\u00df]+)? $",
+    re.IGNORECASE,
+)
 # Who takes back what they said just before begins so, or says so: "Sorry, 9090.", "It's heron-92, typo."
 _TAKES_BACK_FIRST = lazy_pattern(
     r"""\W*(?:(?:oh|ah|no|ok|okay|hm+|and|but|well|argh)\W+)*(?:
@@ -249,8 +256,20 @@ def _fold_case(content: str) -> str:
 
 
 def find_names(statement: str) -> frozenset[str]:
-    """Find the terms of the names and numbers of a statement."""
-    return frozenset(term for name in _NAME.findall(statement) for term in terms(name))
+    """Find the terms of the names and numbers of a statement, in other languages also as those stem them.
+
+    In German every noun is written like a name: those alone count that no article or the like stands before.
+    """
+    names = _NAME.findall(statement)
+    found = frozenset([term for name in names for term in terms(name)])
+    language = detect_language(words(statement)) if names else ENGLISH
+    if language == ENGLISH:
+        return found
+    if language == "german":
+        names = [match[0] for match in _NAME.finditer(statement) if not _ARTICLE.search(statement[: match.start()])]
+        found = frozenset([term for name in names for term in terms(name)])
+    written = [strip_accents(name.lower()) for name in names]
+    return found.union([term for term in terms(statement) if any(name.startswith(term) for name in written)])
 
 
 @lru_cache(maxsize=1_024)
