@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import Stemmer
 
@@ -267,6 +267,11 @@ def detect_language(words: Sequence[str]) -> str:
     english = len(_ENGLISH & distinct - _MARKERS[best].words) if best != ENGLISH else 0
     is_short = len(distinct) <= _SHORT and english == 0
     return best if most > max(english, 0 if is_short else 1) else ENGLISH
+
+
+def has_english(words: Iterable[str]) -> bool:
+    """True if a folded word is one of English alone."""
+    return not _ENGLISH_ALONE.isdisjoint(words)
 
 
 def _detect_by_weak(distinct: frozenset[str]) -> str:

@@ -52,7 +52,7 @@ _LEAST_ASKING: Final = 0.3
 _MOST_REPLYING: Final = 60  # characters of an answer that leaves out what it is about
 _NEARLY_AS_GOOD: Final = 0.95
 _SOME_DAYS: Final = timedelta(days=2)  # a weekend; of what was said in a month little is of another
-_BESIDE_INTRODUCTIONS, _BESIDE_TOPIC = 1.5, 1.0  # of the score
+_BESIDE_INTRODUCTIONS: Final = 1.5  # of the score
 _LONGEST_LOOK_UP: Final = 40  # characters: "Ana's dietary restrictions"
 _ANSWERS_TOO: Final = 0.8
 _OF_LAST: Final = 3.0  # times as much, where the query asks for the last of some events
@@ -237,8 +237,7 @@ def answer(candidates: RankingInput) -> Gains:
     if introduction is None and "?" not in text and len(text) <= _LONGEST_LOOK_UP and candidates.speakers:
         introduction = speakers.find_introduction(text, tuple(candidates.speakers))
     if introduction is not None and (is_one := speakers.find_introduced(candidates.traits, introduction)).any():
-        share = _BESIDE_TOPIC if introduction.of_topic else _BESIDE_INTRODUCTIONS
-        return Gains(np.ones(len(lacks)), -share * candidates.scores, ~is_one)
+        return Gains(np.ones(len(lacks)), -_BESIDE_INTRODUCTIONS * candidates.scores, ~is_one)
     asks_in_english = _ASKING.search(text) is not None
     if asks_in_english or (is_question(text) and (not text.isascii() or is_foreign(text))):
         names_speaker = candidates.names_speaker

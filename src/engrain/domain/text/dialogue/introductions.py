@@ -163,6 +163,7 @@ _WORK = (
     \bich arbeite\b|\bich bin (?:(?-i:[a-zäöü])\w+ )?(?!\w+,? \d)(?:<beruf>)|\bmein (?:beruf|job)\b
     \bje travaille\b|\bje suis \w+(?:ier|ière|eur|euse|ien|ienne|iste|ent)\b
     \btrabajo (?:de|como|en)\b|\bsoy (?!muy\b)\w+(?:or|ora|ero|era|ista)\b|\btrabalho (?:como|em|na|no|num|numa)\b
+    \blavoro (?:come|in|da|per|presso)\b|\bfaccio (?:il|la|l['\u2019])
     \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해
     \buser (?:job|occupation|profession|works? \w+|role|is an?)\b
     """,

@@ -37,7 +37,7 @@ TOPICS: Final = {
         """,
         r"""
         allergi|intol[eé]ran|cœliaque|coeliaque|vég[aeé]|végan|gluten|lactose|\bhalal\b|\bcasher\b|\brégime\b
-        \bne (?:mange|supporte|peux|peut|digère|bois)\w* (?:pas|plus|jamais)\b
+        \bne (?:mange|supporte|digère|bois|boit)\w* (?:pas|plus|jamais)\b|\bne peu[xt] (?:pas|plus) (?:manger|boire)\b
         """,
     ),
     "pets": (

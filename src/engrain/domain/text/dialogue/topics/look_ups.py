@@ -11,14 +11,22 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import strip_accents, words
-from engrain.domain.text.dialogue.topics import english, french, german, spanish
-from engrain.domain.text.languages import ENGLISH, detect_language
+from engrain.domain.text.dialogue.topics import english, french, german, italian, portuguese, spanish
+from engrain.domain.text.languages import ENGLISH, detect_language, has_english
 from engrain.domain.text.patterns import join_phrases, lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_LANGUAGES: Final = {ENGLISH: english, "german": german, "spanish": spanish, "french": french}
+_LANGUAGES: Final = {
+    ENGLISH: english,
+    "german": german,
+    "spanish": spanish,
+    "french": french,
+    "portuguese": portuguese,
+    "italian": italian,
+}
+_FEW_WORDS: Final = 8
 _AROUND: Final = " ?!.,;:\u00bf\u00a1\u00ab\u00bb\"'"
 
 
@@ -34,8 +42,14 @@ class Topic(NamedTuple):
         return self.name in english.TOPICS
 
     def is_told(self, text: str) -> bool:
-        """True if a text tells of the topic in English, its own language or that of the look-up."""
-        languages = dict.fromkeys((ENGLISH, self.language, detect_language(words(text))))
+        """True if a text tells of the topic in English, its own language or that of the look-up.
+
+        In any language where its few words, or words of none, say little of its own.
+        """
+        own = words(text)
+        language = detect_language(own)
+        is_unsure = (language == ENGLISH or len(own) <= _FEW_WORDS) and not has_english(own)
+        languages = _LANGUAGES if is_unsure else dict.fromkeys((ENGLISH, self.language, language))
         return any(pattern.search(text) for pattern in filter(None, [_read_told(self.name, one) for one in languages]))
 
 

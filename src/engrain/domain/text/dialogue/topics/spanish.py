@@ -36,7 +36,7 @@ TOPICS: Final = {
         """,
         r"""
         al[eé]rgi|intoleran|cel[ií]ac|vegan|vegetarian|gluten|lactosa|\bhalal\b|\bkosher\b|\bdieta\b
-        \bno (?:puedo|puede|como|come|tolero|tolera|tomo|toma)\b
+        \bno (?:pued[oe] (?:comer|tomar|beber)|come|como|tolero|tolera|tomo|toma)\b
         """,
     ),
     "pets": (
