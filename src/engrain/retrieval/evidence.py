@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Fact
-from engrain.domain.text.analysis import is_foreign, terms, word_terms
+from engrain.domain.text.analysis import is_foreign, select_stems, terms, word_terms
 from engrain.domain.text.dialogue import attributes
 from engrain.domain.text.dialogue.changes import find_names
 from engrain.domain.text.dialogue.meanings import find_met
@@ -36,7 +36,7 @@ _THING = lazy_pattern(
     r"(?:\b(?:the|this|my|our|your|his|her|their)|['\u2019]s)\s+([\w'-]+(?:\s+[\w-]+)?)", re.IGNORECASE
 )
 _THING_ELSEWHERE = lazy_pattern(
-    r"\b(?:(?:mein|unser)(?:e[rmns]?)?|mis?|nuestr[oa]s?|mon|ma|mes|notre|nos|meus?|minhas?|mio|mia|miei|mie|mijn)\s+\w+",
+    r"\b(?:(?:mein|unser)(?:e[rmns]?)?|mis?|nuestr[oa]s?|mon|ma|mes|notre|nos|meus?|minhas?|mio|mia|miei|mie|mijn)\s+(\w+)",
     re.IGNORECASE,
 )
 # Words of a question that say how it asks, not what for: a statement answers without them.
@@ -57,7 +57,8 @@ class Question:
     """Terms of a query: all that carry meaning, those of its names and numbers, and those of the things it is about.
 
     A thing is named by the two words after "the", "my" or "Ana's": a statement that answers has it, whereas a verb is
-    often put in other words. English queries alone have names and things: others write more words in capitals.
+    often put in other words. Other languages than English write more words in capitals: what theirs calls mi, mein or
+    mon is a thing, and counts as a name.
     `names_speaker`: it had the name of a speaker, which is none of its terms; `speakers` are the terms of those names.
     `asks_work`: it asks what somebody does, which has no words of its own in an answer. `attribute`: the attribute of a
     thing that it asks for by name, such as a phone number. `introduction`: what users say who tell of themselves what
@@ -81,7 +82,7 @@ class Question:
         speakers = frozenset(whole_terms or ()).difference(terms(query))
         attribute = attributes.find_asked_attribute(query)
         if is_foreign(query):
-            things = own.difference(terms(_THING_ELSEWHERE.sub(" ", query)))  # each in the stems of its language
+            things = select_stems(own, _THING_ELSEWHERE.findall(query))
             return cls(own, things, things, names_speaker, speakers, False, attribute, told)
         things = frozenset(terms(" ".join(_THING.findall(query))))
         asks_work = find_asked_kind(query) == "work"

@@ -130,7 +130,15 @@ def test_somebody_tells_their_age(said):
 
 @pytest.mark.parametrize(
     "said",
-    ["I'm 10 minutes late", "Ben is 36 now.", "I'm 80 kg", "I'm 90% sure", "I was born in Ghent.", "I have 34 books."],
+    [
+        "I'm 10 minutes late",
+        "Ben is 36 now.",
+        "I'm 80 kg",
+        "I'm 90% sure",
+        "I was born in Ghent.",
+        "I have 34 books.",
+        "Ich bin um 19.30 Uhr da.",
+    ],
 )
 def test_somebody_tells_no_age_of_theirs(said):
     assert not find_introduction(AGE).search(said)

@@ -140,6 +140,12 @@ def is_foreign(text: str) -> bool:
     )
 
 
+def select_stems(terms_: Iterable[str], written: Iterable[str]) -> frozenset[str]:
+    """Select those of some terms that written words begin with: their stems, in whatever language."""
+    folded = frozenset([strip_accents(word.lower()) for word in written])
+    return frozenset([term for term in set(terms_) if any(word.startswith(strip_accents(term)) for word in folded)])
+
+
 def _index(split: Sequence[str], language: str) -> list[str]:
     """The terms of words, and each Chinese character of their pairs once: it may be all that is asked for."""
     characters = dict.fromkeys(

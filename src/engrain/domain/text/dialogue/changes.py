@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engrain.domain.text.analysis import split_ascii, strip_accents, terms, words
+from engrain.domain.text.analysis import select_stems, split_ascii, terms, words
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, strip_question
 from engrain.domain.text.languages import ENGLISH, detect_language
 from engrain.domain.text.patterns import KeyedPatterns, lazy_pattern
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # A longer turn states many things, of which a change is one: of a person's, each sentence is read for itself.
 _MOST_CHARACTERS, _MOST_IN_PASSAGE = 160, 800
 _SHORT_HINT = 2  # characters: no term of English
+_LONGEST_ARTICLE = 40  # characters, with an adjective behind it
 
 # The patterns of changes and denials are in small letters, for a text that `_fold_case` has folded: a tenth of the work
 # of ignoring case. Each phrase stands behind keys of which one is in every text that has it, as `split_ascii` gives its
@@ -266,10 +267,12 @@ def find_names(statement: str) -> frozenset[str]:
     if language == ENGLISH:
         return found
     if language == "german":
-        names = [match[0] for match in _NAME.finditer(statement) if not _ARTICLE.search(statement[: match.start()])]
+        starts = [(match[0], match.start()) for match in _NAME.finditer(statement)]
+        names = [
+            name for name, start in starts if not _ARTICLE.search(statement, max(0, start - _LONGEST_ARTICLE), start)
+        ]
         found = frozenset([term for name in names for term in terms(name)])
-    written = [strip_accents(name.lower()) for name in names]
-    return found.union([term for term in terms(statement) if any(name.startswith(term) for name in written)])
+    return found | select_stems(terms(statement), names)
 
 
 @lru_cache(maxsize=1_024)

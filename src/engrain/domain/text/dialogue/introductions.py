@@ -138,7 +138,7 @@ _AGE = (
     \bI was born (?:on\b|in (?:\w+,? )?(?:19|20)\d\d)|\bmy \d\d(?:st|nd|rd|th) birthday\b|\bmy age\b
     ^<age>,? (?:years old|[mf]\b)|\bhere[,.] <age>(?=[,.]|$| and\b)
     \bich bin (?:jetzt |schon )?(?:\d\d\b(?! (?:minuten|stunden|tage|kilo))|\w+ jahre alt)|\bich wurde .{,30}geboren
-    \bich bin (?:(?:der|die) )?\w+,? \d\d\b(?=[,.]|$| (?:und|aus|jahre)\b)
+    \bich bin (?:(?:der|die) )?(?-i:[A-ZÄÖÜ])\w+,? \d\d\b(?=[,.]|$| (?:und|aus|jahre)\b)
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
     \buser (?:age|is \d\d|born|birth\w*|date of birth)\b
     """,
