@@ -104,6 +104,25 @@ def test_a_look_up_of_a_topic_is_answered_by_what_tells_of_it(query, told, untol
 
 
 @pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("health issue", "health"),
+        ("food preference", "diet"),
+        ("trip plan", "travel"),
+        ("career ambitions", "goals"),
+        ("answer preferences", "communication"),
+        ("code guideline preferences", "coding_style"),
+        ("programming standard", "coding_style"),
+        ("basic details about us", "profile"),
+        ("twin", "siblings"),
+        ("twins", "children"),
+    ],
+)
+def test_a_name_of_several_words_is_found_in_each_of_its_forms_and_numbers(query, name):
+    assert find_topic(query).name == name
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "project status",

@@ -261,18 +261,17 @@ def find_names(statement: str) -> frozenset[str]:
 
     In German every noun is written like a name: those alone count that no article or the like stands before.
     """
-    names = _NAME.findall(statement)
-    found = frozenset([term for name in names for term in terms(name)])
+    names = list(_NAME.finditer(statement))
     language = detect_language(words(statement)) if names else ENGLISH
-    if language == ENGLISH:
-        return found
     if language == "german":
-        starts = [(match[0], match.start()) for match in _NAME.finditer(statement)]
         names = [
-            name for name, start in starts if not _ARTICLE.search(statement, max(0, start - _LONGEST_ARTICLE), start)
+            name
+            for name in names
+            if not _ARTICLE.search(statement, max(0, name.start() - _LONGEST_ARTICLE), name.start())
         ]
-        found = frozenset([term for name in names for term in terms(name)])
-    return found | select_stems(terms(statement), names)
+    written = [name[0] for name in names]
+    found = frozenset([term for name in written for term in terms(name)])
+    return found if language == ENGLISH else found | select_stems(terms(statement), written)
 
 
 @lru_cache(maxsize=1_024)

@@ -13,11 +13,11 @@ BEFORE: Final = (
     r"(?:(?:my|our|any|an?|all) )?"
     r"(?:(?:current|known|other|personal|upcoming|planned|next|future|ongoing|active|regular|preferred|recurring) )?"
 )
-AFTER: Final = r"(?:'s?)?(?: (?:names?|info|information|details))?"
+AFTER: Final = r"(?:'s?)?(?: (?:names?|info|information|details))?(?: about (?:me|us))?"
 INTRODUCTIONS: Final = {
-    "name": "name, own name, full name, first name, last name, real name, nickname",
+    "name": "name, own|full|first|last|real name, nickname",
     "age": "age",
-    "work": "job, job title, new job, day job, role, profession, occupation, work, line of work, career",
+    "work": "job, job title, new|day job, role, profession, occupation, work, line of work, career",
     "employer": "employer, company, workplace",
 }
 PARTS: Final = {
@@ -41,10 +41,9 @@ PARTS: Final = {
 TOPICS: Final = {
     "diet": (
         """
-        diet, dietary, dietary restrictions, dietary restriction, dietary requirements, dietary needs, dietary
-        preferences, dietary habits, eating habits, food restrictions, food requirements, food preferences, food
-        allergies, food allergy, food intolerances, allergies, allergy, intolerances, intolerance, what can i eat, what
-        can't i eat, what can i not eat, what may i eat, what may i not eat, what must i not eat, what should i not eat
+        diet, dietary, diet|dietary restriction|requirement|need|preference|habit, eating habit, food
+        restriction|requirement|preference|allergy|allergies|intolerance, allergy, allergies, intolerance, what
+        can|must|should|may i eat, what can|must|should|may i not eat, what can't|cant i eat
         """,
         r"""
         allerg|intoleran|\bco?eliac|\bvegan|vegetarian|pescatarian|gluten|lactose|\bhalal\b|\bkosher\b|\bketo\b|\bdiet\b
@@ -52,32 +51,32 @@ TOPICS: Final = {
         """,
     ),
     "pets": (
-        "pet, pets, animal, animals",
+        "pet, animal",
         r"""
         \b(?:cat|dog|kitten|rabbit|hamster|guinea pig|parrot|budgie|tortoise|turtle|horse|goldfish|hen|chicken|goat)s?\b
         \b(?:lizard|snake|ferret|pet|<dog>)s?\b|\b(?:aquarium|pupp(?:y|ies)|pon(?:y|ies)|canar(?:y|ies))\b
         """,
     ),
     "family": (
-        "family, family members, family member, family situation, relatives, who is in my family",
+        "family, family member|situation, relative, who is in my family",
         r"<our>(?:<partner>|<parent>|<sibling>|<child>|<relative>)\b|\b(?:married|divorced|widowed)\b",
     ),
     "children": (
-        "son, sons, daughter, daughters, kid, kids, child, children, baby, twins",
+        "son, daughter, kid, child, children, baby, twins, eldest, youngest",
         r"(?:<our>|\b(?:have|got) (?:an?|two|three|four|\d) (?:\w+ )?)<child>\b|\bno (?:kids|children)\b|\bpregnant\b",
     ),
     "dogs": (
-        "dog, dogs",
+        "dog",
         r"\b(?:<dog>)s?\b|\bpupp(?:y|ies)\b",
     ),
     "cats": (
-        "cat, cats",
+        "cat",
         r"\b(?:cat|kitten|tomcat)s?\b",
     ),
     "partner": (
         """
-        husband, wife, partner, spouse, boyfriend, girlfriend, fiancé, fiancée, significant other, relationship status,
-        marital status
+        husband, wife, partner, spouse, boyfriend, girlfriend, fiancé, fiancée, significant other, relationship|marital
+        status
         """,
         r"""
         <our>(?:<partner>|ex)\b
@@ -85,21 +84,21 @@ TOPICS: Final = {
         """,
     ),
     "parents": (
-        "parent, parents, mum, mom, mother, dad, father",
+        "parent, mum, mom, mother, dad, father",
         r"<our><parent>\b",
     ),
     "siblings": (
-        "brother, brothers, sister, sisters, sibling, siblings, twin",
+        "brother, sister, sibling, twin",
         r"<our><sibling>\b",
     ),
     "friends": (
-        "friend, friends, best friend, best friends, close friend, close friends",
+        "friend, best|close friend",
         r"<our>(?:friends?|mate|buddy|flatmate|roommate)\b|\bfriend of mine\b",
     ),
     "location": (
         """
-        location, city, town, country, residence, home location, home city, home town, home country, hometown, home
-        residence, address, living situation
+        location, city, town, country, residence, home location|city|town|country|residence, hometown, address, living
+        situation
         """,
         r"""
         <I> (?:lives?|living|moved|moving|based|relocated|resides?|settled|from)\b
@@ -109,11 +108,10 @@ TOPICS: Final = {
     ),
     "hobbies": (
         """
-        hobby, hobbies, hobbies and interests, interest, interests, leisure activities, weekly activities, free time
-        activities, free-time activities, pastime, pastimes, what do i like to do, what do i like doing, what do i love
-        to do, what do i love doing, what do i enjoy doing, what do i do for fun, what do i do in my free time, what do
-        i do in my spare time, what do i like to do in my free time, what do i like to do in my spare time, what do i
-        like to do for fun
+        hobby|hobbies, hobby|hobbies and interest, interest, leisure|weekly|free-time activities, free time activities,
+        pastime, what do i like|love|enjoy doing, what do i like|love|enjoy to do, what do i like|love|enjoy doing for
+        fun, what do i like|love|enjoy to do for fun, what do i like|love|enjoy doing in my free|spare time, what do i
+        like|love|enjoy to do in my free|spare time, what do i do for fun, what do i do in my free|spare time
         """,
         r"""
         <I> (?:love|like|enjoy|adore|play|collect|knit|paint|draw|bake|garden|climb|dance|sing|cycle|run|swim|hike)s?\b
@@ -121,10 +119,7 @@ TOPICS: Final = {
         """,
     ),
     "travel": (
-        """
-        travel, travels, trip, trips, vacation, vacations, holiday, holidays, journey, journeys, travel plan, travel
-        plans, trip plans, vacation plans, holiday plans
-        """,
+        "travel, trip, vacation, holiday, journey, travel|trip|vacation|holiday|journey plan",
         r"""
         \b(?:going|go|fly(?:ing)?|flew|travell?(?:ing)?|headed|driving|off) to (?-i:[A-Z])
         <I> (?:want|plan|planning|going|hope) to (?:visit|see|cycle|hike|fly|travel|drive|spend|ski|explore|tour)\b
@@ -133,10 +128,8 @@ TOPICS: Final = {
     ),
     "health": (
         """
-        health, health issues, health problems, health conditions, health condition, health status, health concerns,
-        health history, health needs, medical issues, medical problems, medical conditions, medical condition, medical
-        status, medical history, medical needs, medical concerns, illness, illnesses, injury, injuries, medication,
-        medications, medicine, medicines
+        health, health|medical issue|problem|condition|status|concern|history|need|info|information, illness,
+        illnesses, injury, injuries, medication, medicine
         """,
         r"""
         allerg|\bco?eliac|asthma|diabet|migraine|headache|\bpains?\b|\binjur|surger|\boperation|\bdoctor|\bDr\b|insulin
@@ -146,17 +139,13 @@ TOPICS: Final = {
         """,
     ),
     "fears": (
-        """
-        fear, fears, phobia, phobias, anxiety, anxieties, worries, what am i afraid of, what am i scared of, what am i
-        frightened of
-        """,
+        "fear, phobia, anxiety, anxieties, worries, what am i afraid|scared|frightened of",
         r"\bafraid|\bscare[ds]|\bfears?\b|terrified|phobi|anxious|panic|\bdread|\bworr(?:y|ied)",
     ),
     "goals": (
         """
-        goal, goals, target, targets, ambition, ambitions, fitness goal, fitness goals, fitness targets, career goal,
-        career goals, career ambitions, life goals, financial goals, savings goal, savings goals, savings target,
-        learning goals, training goals, aspiration, aspirations, resolution, resolutions
+        goal, target, ambition, fitness|career|life|financial|saving|learning|training goal|target|ambition,
+        aspiration, resolution
         """,
         r"""
         <I> (?:want|hope|plan|planning|aim|aiming|training|saving|trying|like|love|going)s? (?:to|for)\b
@@ -164,10 +153,7 @@ TOPICS: Final = {
         """,
     ),
     "preferences": (
-        """
-        preference, preferences, likes, likes and dislikes, dislikes, taste, tastes, favourite, favourites, favorite,
-        favorites
-        """,
+        "preference, likes, likes and dislikes, dislikes, taste, favourite, favorite",
         r"""
         <I> (?:(?:prefer|like|love|hate|dislike|enjoy|detest)s?|(?:don['\u2019]t|do not) like|can['\u2019]t stand)\b
         \bfavou?rite\b|\bplease\b
@@ -175,10 +161,9 @@ TOPICS: Final = {
     ),
     "communication": (
         """
-        communication style, communication preferences, communication format, communication style preferences, response
-        style, response format, response tone, response preferences, response style preferences, answer style, answer
-        format, reply style, reply format, writing style, writing tone, writing preferences, contact preferences,
-        conversation style, conversation tone, response language, answer language
+        communication|response|answer|reply|writing|contact|conversation style|preference|format|tone,
+        communication|response|answer|reply|writing|contact|conversation style preference,
+        communication|response|answer|reply language
         """,
         r"""
         \b(?:short|brief|concise|long|detailed|formal|informal) (?:answers?|repl(?:y|ies)|messages?)\b|\bbullet
@@ -188,8 +173,7 @@ TOPICS: Final = {
     ),
     "schedule": (
         """
-        schedule, hours, routine, availability, work schedule, working schedule, work hours, working hours, work
-        routine, daily schedule, daily routine, weekly schedule, weekly routine
+        schedule, hours, routine, availability, work|working|daily|weekly schedule|hours|routine|availability
         """,
         r"""
         \b<day>\b|\bevery (?:day|week|morning|evening|night)|\b(?:mornings|evenings|nights|shifts?)\b
@@ -197,34 +181,33 @@ TOPICS: Final = {
         """,
     ),
     "vehicle": (
-        "vehicle, vehicles, car, cars, transport, transportation",
+        "vehicle, car, transport, transportation",
         r"""
         \b(?:car|van|truck|motorbike|scooter|bike|drive|Volvo|Skoda|BMW|Audi|VW|Volkswagen|Golf|Toyota|Honda|Ford)\b
         \b(?:Fiat|Tesla|Renault|Peugeot|Mazda|Kia|Hyundai|Mercedes|Opel|Nissan|Dacia)\b
         """,
     ),
     "education": (
-        "education, studies, degree, university, qualification, qualifications",
+        "education, studies, degree, university, qualification",
         r"""
         \bstud(?:y|ied|ying|ent)|\bdegree|universit|\bcollege|\bschool\b|graduat|\bPhD\b|\bmaster['\u2019]?s?\b
         bachelor|\bexam|\bthesis
         """,
     ),
     "projects": (
-        "project, projects, task, tasks, focus, what am i working on, what am i currently working on",
+        "project, task, focus, what am i working on, what am i currently working on",
         r"""
         \bproject|\b(?:working on|building|developing|writing|rewriting|refactoring|implementing|migrating|fixing)\b
         \bmy (?:\w+ )?(?:app|website|startup|thesis|novel|book|podcast|blog)\b
         """,
     ),
     "finances": (
-        "finances, financial situation, income, budget",
+        "finances, financial situation|info|information, income, budget",
         r"\bbudget|\bsav(?:e|ing)|salary|\bincome|mortgage|\brent\b|\bdebt|\bloan|[€$\u00a3] ?\d|\d,\d{3}|\beuro",
     ),
     "languages": (
         """
-        language, languages, spoken languages, languages spoken, language preferences, language preference, language
-        skills
+        language, spoken language, language spoken, language preference|skill, spoken language preference|skill
         """,
         r"""
         \b(?:English|German|French|Italian|Spanish|Portuguese|Dutch|Polish|Russian|Ukrainian|Turkish|Arabic|Hebrew)\b
@@ -233,25 +216,24 @@ TOPICS: Final = {
         """,
     ),
     "programming_languages": (
-        "programming language, programming languages, coding language, coding languages",
+        "programming|coding language",
         r"\b(?-i:<speech>)\b",
     ),
     "stack": (
-        "stack, tech stack, technology stack, software stack, tools, technologies, dependencies",
+        "stack, tech|technology|software stack, tools, technologies, dependencies",
         r"\b(?-i:<speech>|<framework>|<database>|<platform>)\b|<I> (?:use|using|work with|code in|build with)\b",
     ),
     "frameworks": (
-        "framework, frameworks, web framework, web frameworks, frontend framework, backend framework",
+        "framework, web|frontend|backend framework",
         r"\b(?-i:<framework>)\b|\bframework",
     ),
     "databases": (
-        "database, databases, db",
+        "database, db",
         r"\b(?-i:<database>)\b|\bdatabase|\bDB\b",
     ),
     "deployment": (
         """
-        deployment, deployments, deployment process, deployment pipeline, deployment setup, ci, ci/cd, ci pipeline,
-        ci/cd pipeline, ci setup, ci/cd setup, hosting, infrastructure
+        deployment, deployment process|pipeline|setup, ci, ci/cd, ci|ci/cd pipeline|setup, hosting, infrastructure
         """,
         r"""
         \bdeploy|\bpipeline|\bCI\b|\bhosted\b|\b(?:GitHub Actions|GitLab|Jenkins|CircleCI|Woodpecker|Buildkite)\b
@@ -260,8 +242,8 @@ TOPICS: Final = {
     ),
     "environment": (
         """
-        editor, editors, code editor, text editor, ide, dev environment, development environment, work environment, dev
-        setup, development setup, work setup, dev machine, work machine, operating system, os, computer, laptop
+        editor, code|text editor, ide, dev|development|work environment|setup|machine, operating system, os, computer,
+        laptop
         """,
         r"""
         \b(?:neovim|vim|emacs|VS ?Code|IntelliJ|PyCharm|Sublime|Zed|Cursor|MacBook|ThinkPad|laptop|Linux|Ubuntu)\b
@@ -270,9 +252,8 @@ TOPICS: Final = {
     ),
     "coding_style": (
         """
-        coding style, code style, coding preferences, code preferences, coding conventions, code conventions, coding
-        standards, code standards, coding guidelines, programming style, programming preferences, coding style
-        preferences, code style preferences, programming style preferences
+        code|coding|programming style|preference|convention|standard|guideline, code|coding|programming
+        style|convention|standard|guideline preference
         """,
         r"""
         \btype hints?|\bcomments?\b|docstring|\b(?:small|short|pure) functions\b|inheritance|\bline length|\bformatt
@@ -280,21 +261,20 @@ TOPICS: Final = {
         """,
     ),
     "deadlines": (
-        "deadline, deadlines, due date, due dates",
+        "deadline, due date",
         r"""
         \bdeadline|\bdue\b|\b(?:has|have|must|needs?) (?:to )?be (?:done|ready|finished)\b
         \bby (?:<day>|the \d|end of|next|(?-i:[A-Z])\w+ \d)
         """,
     ),
     "meetings": (
-        "meeting, meetings, meeting schedule",
+        "meeting, meeting schedule",
         r"\bstand-?up|\bretro\b|\bmeet(?:s|ing)|\bsync\b|\b1:1\b",
     ),
     "profile": (
         """
-        info, information, details, profile, facts, background, bio, identity, basic info, basic information, basic
-        details, basic facts, background info, background information, info about me, information about me, facts about
-        me, details about me, facts about us
+        info, information, detail, profile, fact, background, bio, identity,
+        basic|background info|information|detail|fact|profile, basic info|information|detail|fact about me|us
         """,
         r"""
         <I> (?:live|work|born|from|moved|study)\b|<our>(?:name|birthday|job|<partner>|<child>)\b

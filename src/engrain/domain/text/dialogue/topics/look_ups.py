@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import strip_accents, words
@@ -16,7 +17,7 @@ from engrain.domain.text.languages import ENGLISH, detect_language, has_english
 from engrain.domain.text.patterns import join_phrases, lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _LANGUAGES: Final = {
     ENGLISH: english,
@@ -58,11 +59,11 @@ def find_topic(query: str) -> Topic | None:
     asked = _normalize(query)
     for language in _LANGUAGES:
         frame, topics = _read_names(language)
-        name = topics.get(asked)
-        if name is None and " " in asked and (found := frame.fullmatch(asked)):
-            name = topics.get(found[1])
-        if name is not None:
-            return Topic(name, language)
+        found = frame.fullmatch(asked) if " " in asked else None
+        for name in (asked, found[1]) if found else (asked,):
+            topic = topics.get(name) or topics.get(_fold(name))
+            if topic is not None:
+                return Topic(topic, language)
     return None
 
 
@@ -82,8 +83,21 @@ def _read_names(language: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
         **of_language.INTRODUCTIONS,
         **{topic: names for topic, (names, _) in of_language.TOPICS.items()},
     }
-    by_name = {_normalize(name): topic for topic, listed in names.items() for name in listed.split(",")}
+    by_name = {name: topic for topic, listed in names.items() for name in _expand(listed)}
+    by_name = {_fold(name): topic for name, topic in by_name.items()} | by_name
     return lazy_pattern(f"{of_language.BEFORE}(.+?){of_language.AFTER}"), by_name
+
+
+def _expand(names: str) -> Iterator[str]:
+    """Expand names, apart by commas: "code|coding style|standard" is four."""
+    for name in _normalize(names).split(", "):
+        for chosen in product(*[word.split("|") for word in name.split()]):
+            yield " ".join(chosen)
+
+
+def _fold(name: str) -> str:
+    """A name without the last s of each word, so that one is found in the singular and the plural."""
+    return " ".join([word.removesuffix("s") for word in name.split()])
 
 
 def _normalize(text: str) -> str:
