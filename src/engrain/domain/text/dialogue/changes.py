@@ -261,17 +261,13 @@ def find_names(statement: str) -> frozenset[str]:
 
     In German every noun is written like a name: those alone count that no article or the like stands before.
     """
-    names = list(_NAME.finditer(statement))
+    names = _NAME.findall(statement)
     language = detect_language(words(statement)) if names else ENGLISH
     if language == "german":
-        names = [
-            name
-            for name in names
-            if not _ARTICLE.search(statement, max(0, name.start() - _LONGEST_ARTICLE), name.start())
-        ]
-    written = [name[0] for name in names]
-    found = frozenset([term for name in written for term in terms(name)])
-    return found if language == ENGLISH else found | select_stems(terms(statement), written)
+        found_at = [(match.start(), match[0]) for match in _NAME.finditer(statement)]
+        names = [name for at, name in found_at if not _ARTICLE.search(statement, max(0, at - _LONGEST_ARTICLE), at)]
+    found = frozenset([term for name in names for term in terms(name)])
+    return found if language == ENGLISH else found | select_stems(terms(statement), names)
 
 
 @lru_cache(maxsize=1_024)
