@@ -57,7 +57,9 @@ def test_a_change_is_told_from_other_statements(content):
     assert describe_statement(content, role="user", asking=0.0).states_change
 
 
-@pytest.mark.parametrize("content", ["I live in Lisbon.", "The report is due in March.", "I know Otto.", ""])
+@pytest.mark.parametrize(
+    "content", ["I live in Lisbon.", "I read today's paper.", "The report is due in March.", "I know Otto.", ""]
+)
 def test_other_statements_are_no_changes(content):
     assert not describe_statement(content, role="user", asking=0.0).states_change
 
@@ -207,12 +209,19 @@ def test_a_question_about_the_past(query):
         ("I gave up on Bevy and rewrote it.", {"bevi"}),
         ("Zofia can't do Mondays.", {"monday"}),
         ("Dario left, Yuki trains me.", {"dario"}),
+        ("Nora is on holiday.", {"nora"}),
         ("The rent is 900 euros.", set()),
+        ("The appointment is on May 9.", set()),
+        ("The contract is out for signature.", set()),
     ],
 )
 def test_what_stands_beside_a_denial_is_so_no_more(content, denied):
     assert find_denied(content) >= denied
     assert describe_statement(content, role="user", asking=0.0).denies == bool(denied)
+
+
+def test_a_denial_reaches_no_further_than_a_comma():
+    assert find_denied("We dropped Celery, jobs run on arq.") == {"drop", "celeri"}
 
 
 @pytest.mark.parametrize(

@@ -72,13 +72,14 @@ _CHANGES = KeyedPatterns(
     mixed: mixed\ up
     off+am off+is off+are: (?:am|is|are)\ off
     days: these\ days
+    today: today(?!['\u2019]s)
     cut: (?:has|have|was|been)\ cut
     passed: passed\ on
     left: has\ left
     took taken takes: (?:took|taken|takes)\ over
     new: new\ \w+(?:\ is|(?=:)) | (?:my|our|the|a)\ new | ^new\ \w+
     become: has\ become
-    out+is: is\ out
+    out+is: is\ out(?!\ for)
     only: only\ every
     actually: ^(?:(?:oh|no|hm+|ah|well|wait|sorry)\W+)?actually
     all+after: after\ all
@@ -107,7 +108,7 @@ _CHANGES = KeyedPatterns(
     words="""
     instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
     raised lowered doubled halved transferred quit oops nowadays handed bumped retired resigned became reverted sold
-    today again swapped delayed declined returned divorced separated
+    again swapped delayed declined returned divorced separated
     jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt ahora cambiado cambiamos maintenant
     adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
     """,
@@ -124,7 +125,9 @@ _DENIALS = KeyedPatterns(
     instead+of: instead\ of
     rather+than: rather\ than
     out+of: out\ of
-    gone+is over+is out+is on+is gone+are over+are out+are on+are: (?:is|are)\ (?:gone|over|out|on)
+    gone+is over+is gone+are over+are: (?:is|are)\ (?:gone|over)
+    out+is out+are: (?:is|are)\ out(?!\ for)
+    on+is on+are: (?:is|are)\ on\ (?:\S+\ ){0,2}?(?:leave|holidays?|vacation|sabbatical|strike|fire|hold|ice)
     no: (?<!\w\ )no | ya\ no | <said before no>\ no
     from+to: from(?!\ \w+day\ to\b)(?=(?:\ \S+){1,3}?\ to\b)
     """.replace("<said before no>", _BEFORE_NO),
@@ -134,7 +137,7 @@ _SENTENCE_END = lazy_pattern(r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bMs\.)(?<!\bMrs\.)\s
 # What is not so, or no more, stands behind or before a denial; before one of a verb stands who does not do it.
 _NOT_DOING = r"(?:(?:d|w)o|does|did|ca|(?:c|w|sh)ould|must)n['\u2019]t|cannot|never"
 _DENIED = lazy_pattern(
-    rf"(?:\b(?:{_NOT_DOING})|(?:\S+\ ){{0,2}}(?!(?:{_NOT_DOING})\b){_DENIALS.source})(?:\ \S+){{0,3}}", re.VERBOSE
+    rf"(?:\b(?:{_NOT_DOING})|(?:\S+\ ){{0,2}}(?!(?:{_NOT_DOING})\b){_DENIALS.source})(?:(?<!,)\ \S+){{0,3}}", re.VERBOSE
 )
 _PAST = lazy_pattern(
     r"\b(?:was|were|(?<!how many )did|had|used|before|formerly|former|previous(?:ly)?|earlier|original(?:ly)?"

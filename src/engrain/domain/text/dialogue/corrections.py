@@ -22,7 +22,7 @@ from engrain.domain.text.dialogue.changes import (
 )
 from engrain.domain.text.dialogue.meanings import RELATED
 from engrain.domain.text.dialogue.questions import strip_asking_words
-from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind, find_values
+from engrain.domain.text.dialogue.values import COUNTED, RELATIVE, Kind, find_asked_kind, find_values
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -40,23 +40,36 @@ _LEAST_DIGITS: Final = 4  # of a number that is told from another by a slip alon
 _FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
 
 
-# A number said in words is the same in digits, whether it is a value or a term.
+# A number said in words is the same in digits, whether it is a value or a term; but for "the old one".
 _DIGITS: Final = {
     form: str(number)
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
     for form in (word, *terms(word))
 }
+_WORDED: Final = {form: number for form, number in _DIGITS.items() if form != "one"}
 
 
 def _fold(terms_: Iterable[str]) -> frozenset[str]:
-    return frozenset([_DIGITS.get(term) or (term[:_FOLDED] if term.isalpha() else term) for term in terms_])
+    return frozenset([_WORDED.get(term) or (term[:_FOLDED] if term.isalpha() else term) for term in terms_])
 
 
-# "Mia moved from 7B to 7C" says nothing new of the others in 7B.
+# "Mia moved from 7B to 7C" says nothing new of the others in 7B, "My brother moved to Oslo" nothing of who says it.
 _MOVER: Final = lazy_pattern(
     r"((?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+(?: [A-Z]\w+)?) (?:has |have |just )*"
     r"(?:moved|changed|transferred|switched|went) (?:\w+ ){,2}?from\b"
+    rf"|(?:My|Our|His|Her|Their) ((?:\w+ )?{RELATIVE}(?:-in-law)?) (?:has |have |just )*"
+    r"(?:moved|changed|switched|quit)\b"
 )
+# A clause with somebody or something of its own: "The gateway is Kong, auth goes through Keycloak."
+_CLAUSE_END: Final = lazy_pattern(
+    r"(?:(?<!\bMr|\bDr|\bMs)(?<!\bMrs)[.!?;]|,(?: and| but)?| (?:and|but)(?= (?:[A-Z]|my|our|his|her|their|the)\b)) "
+    r"(?!(?i:I|we|you|he|she|they|it|who|which|that|so|because|since|as|if|when|where|then|there|this|mon|\w+day)s?\b)"
+    r"(?=(?:[\w'-]+ ){1,3}?(?:is|are|was|were|has|have|had|will|can|does|did|died|[a-z]{3,}s|[a-z]+ed|[a-z]+n't)\b)"
+)
+_AGAIN: Final = lazy_pattern(r"\bagain\b", re.IGNORECASE)
+_NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00".split())
+_UNDENIED: Final = _NO_NAMES.union("must under over more".split())
+_LONGEST_COUNT: Final = 2  # digits of a number that names nothing
 _REPLACES: Final = lazy_pattern(
     r"\b(?:instead|second thoughts?|actually|after all|rather than|correction|scratch that)\b", re.IGNORECASE
 )
@@ -64,6 +77,7 @@ _COUNTED_THING: Final = lazy_pattern(r"\bhow (?:many|much) ([\w-]+)", re.IGNOREC
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
+_OF_PRESENT: Final = frozenset({"now", "new"})  # in a question, whose answers need not say so
 _TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
 _WHETHER: Final = lazy_pattern(
     r"\W*(?:is|are|was|were|has|have|had|do|does|did|can|could|will)(?:n['\u2019]t)? (?!you\b)", re.IGNORECASE
@@ -104,9 +118,11 @@ class Statement:
     """Statement as corrections compare it: folded terms, and the values of the kind that the question asks for.
 
     `names` are the terms of names and numbers, `denied` of what it says is not so. `setting`: the terms of the turn
-    that it is a sentence of. `mover`: the terms of somebody named who has changed a thing for another. `replaces`: it
-    says that it is so in place of something.
+    that it is a sentence of. `mover`: the terms of somebody else who has changed a thing for another. `replaces`: it
+    says that it is so in place of something. `ends_names`: it states a change other than that something is so again.
     """
+
+    text: str
 
     terms: frozenset[str]
     names: frozenset[str]
@@ -117,6 +133,7 @@ class Statement:
     setting: frozenset[str]
     mover: frozenset[str] = frozenset()
     replaces: bool = False
+    ends_names: bool = False
 
     @classmethod
     @lru_cache(maxsize=2_048)  # the statements of one conversation are found again and again
@@ -131,15 +148,17 @@ class Statement:
         states_change, denies, takes_back = describe_sentence(text)
         values = frozenset[str]() if kind is None else frozenset(_DIGITS.get(x, x) for x in find_values(kind, text))
         joined = text.replace("-", "")  # "Wi-Fi" is one word, and "atlas-api" another than "atlas-web"
-        names = find_names(joined)
+        names = find_names(joined) - _NO_NAMES
         if kind in {"money", "number"}:
             numbers = [term for value in values for term in terms(value) if term.strip("0")]
-            names |= {term for term in numbers if kind == "number" or not term.isalpha()}
-        denied = find_denied(joined) if denies else ()
+            names |= {term for term in numbers if not term.isalpha()}
+        denied = find_denied(joined) - _UNDENIED if denies else ()
         own = _fold(word_terms(joined))
         mover = _MOVER.match(text) if states_change else None
-        moving = _fold(word_terms(mover[1])) if mover else frozenset[str]()
+        moving = _fold(word_terms(mover[1] or mover[2])) if mover else frozenset[str]()
+        without_again = _AGAIN.sub("", text)
         return cls(
+            joined,
             own,
             _fold(names),
             _fold(denied),
@@ -149,6 +168,7 @@ class Statement:
             own | setting,
             moving,
             _REPLACES.search(text) is not None,
+            states_change and (without_again == text or describe_sentence(without_again)[0]),
         )
 
     def restates(self, other: Statement, question: Question) -> bool:
@@ -175,7 +195,7 @@ class Question:
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
-        own = _fold(word_terms(strip_asking_words(query).replace("-", "")))
+        own = _fold(word_terms(strip_asking_words(query).replace("-", ""))) - _OF_PRESENT
         same = [things for things in _SAME_THINGS if own & things]
         counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
         names = _fold(find_names(query.replace("-", "")))
@@ -205,7 +225,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
 
     It names what is so no more ("We dropped Kafka for RabbitMQ."), or states a change of what the older one says of
     the question's things, of which it may leave out one or a half ("Mei maintains it from today."), or has another
-    number or time for all of them. One that `takes_back` the older one, as its speaker says shortly after it, has
+    number or time for all of them. Nothing is corrected by what it shares with another clause than the one that answers
+    the question. One that `takes_back` the older one, as its speaker says shortly after it, has
     to say something new about it, or nothing else ("Sorry, 9090."). Where the question asks for a kind of value, it has
     one. One that takes back a number names another that differs from it by a slip. One that shares with both
     nothing but whom the question asks about says something else of them.
@@ -226,10 +247,13 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
             return Correction(weight + _TAKEN_BACK, LEAST_DENIED)
     denied, named = _find_ended(newer, older, question)
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
-    if is_new and named and (named - _MONTHS or answered & question.names <= newer.terms):
+    says_whose = bool(named - _MONTHS) or answered & question.names <= newer.terms
+    is_beside = bool(answered) and not about and _is_of_other_clause(shared - question.terms, older, answered)
+    if is_new and named and says_whose and not is_beside:
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
     replaces = newer.replaces or question.kind == "money"  # of somebody there are few amounts
-    if shared and not replaces and shared | about <= question.somebody < question.terms:
+    asks_more = question.somebody < question.terms or not missing.isdisjoint(question.somebody)
+    if shared and not replaces and shared | about <= question.somebody and asks_more:
         return NO_CORRECTION
     is_of_counted = is_new and bool(question.counted) and question.counted <= shared
     has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
@@ -260,10 +284,25 @@ def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple
     """Find what of an older statement is not so, or no more: what a change denies, and that with names and slips."""
     changes = newer.states_change and not older.terms.isdisjoint(question.terms)
     denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS if changes else frozenset[str]()
-    named = denied | (newer.terms if newer.states_change else newer.denied) & older.names - question.terms
+    named = (newer.terms if newer.ends_names else newer.denied) & older.names - question.terms
+    if question.kind in {None, "person"}:  # "14" stands for many things
+        named -= {term for term in named - newer.denied if term.isdigit() and len(term) <= _LONGEST_COUNT}
+    named |= denied
     if newer.takes_back:  # a change may be of the next port
         named |= {other for other in older.names for number in newer.names if _is_slip(number, other)}
     return denied, named
+
+
+def _is_of_other_clause(shared: frozenset[str], older: Statement, answered: frozenset[str]) -> bool:
+    """True if a clause of a short turn has all that answers the question, and none such has what another shares."""
+    clauses = _split_clauses(older.text) if older.setting == older.terms else []
+    covering = [clause for clause in clauses if answered <= clause]
+    return bool(shared and covering) and all(map(shared.isdisjoint, covering))
+
+
+@lru_cache(maxsize=1_024)
+def _split_clauses(text: str) -> list[frozenset[str]]:
+    return [_fold(word_terms(clause)) for clause in _CLAUSE_END.split(text)]
 
 
 def _is_slip(number: str, other: str) -> bool:

@@ -32,14 +32,14 @@ _WHICH = "(?:next|last|this|every|each|other|odd|even|per|a)"
 _SUM = "(?:price|budget|salary|wage|rent|fee|cost|deposit)"
 _CURRENCY = r"(?:euros?|dollars?|pounds?|francs?|crowns?|kron(?:a|or|er)|cents?|bucks|[\u20ac$\u00a3]|percent\b|%)"
 _SEASON = "(?:spring|summer|autumn|winter|christmas|easter)"
-_RELATIVE = (
+RELATIVE: Final = (
     "(?:mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|aunt|uncle|cousin|nephew|niece"
     r"|neighbou?r|friend|boss|manager|doctor|grand\w+|parents?|colleague|landlord|landlady)"
 )
 
 
 _SOMEBODY = (
-    rf"(?:I|he|she|they|(?:my|our|his|her|their) (?:\w+ )?{_RELATIVE}"
+    rf"(?:I|he|she|they|(?:my|our|his|her|their) (?:\w+ )?{RELATIVE}"
     r"|(?-i:(?:(?:Mrs?|Ms|Dr)\. |the )?[A-Z]\w+(?: [A-Z]\w+)?))"
 )
 
@@ -144,7 +144,7 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
         r" (?:(?:is|was|has|will|can|and|gave|took|got|left|brought|came)\b|\w+s\b))",
         rf"(?<=: ){_NAME}(?=[.,;]|$)",
         r"@\w+",
-        rf"\bmy name\b|\bmine\b|\b(?:my|our|his|her|their|your) (?:\w+ )?{_RELATIVE}\b",
+        rf"\bmy name\b|\bmine\b|\b(?:my|our|his|her|their|your) (?:\w+ )?{RELATIVE}\b",
         r"\b(?:I|we|me|us)\b(?=[.!?]?$)",
         flags=re.NOFLAG,
     ),
