@@ -106,6 +106,7 @@ def test_whoever_says_a_word_of_the_question_is_found(memories, word):
         ("Who has stolen the apples?", "A thief steals at night."),
         ("On which shelf is the jam?", "All shelves have jam."),
         ("Who writes a PR?", "PRs above 400 lines get sent back."),
+        ("Who handles DPAs?", "Every DPA goes through Annika."),
     ],
 )
 def test_a_word_is_found_by_its_irregular_forms(asked, said):

@@ -103,26 +103,47 @@ _FORMS = """
     tooth teeth
     wife wives
     wolf wolves
+    api apis
+    bbq bbqs
     cd cds
+    ceo ceos
+    cfo cfos
+    cfp cfps
+    coo coos
     cpu cpus
+    crm crms
+    cto ctos
     cv cvs
     db dbs
     dj djs
+    dm dms
+    dpa dpas
     dvd dvds
+    eta etas
     gpu gpus
     hdd hdds
+    ipo ipos
     kpi kpis
     llm llms
+    mvp mvps
+    nda ndas
+    nft nfts
     npc npcs
     pc pcs
     pr prs
     rfc rfcs
+    rfp rfps
+    rfq rfqs
     sdk sdks
     sku skus
+    sla slas
     ssd ssds
     tv tvs
     ui uis
     vm vms
+    vp vps
+    vpc vpcs
+    vpn vpns
 """
 
 

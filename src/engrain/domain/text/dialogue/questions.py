@@ -102,12 +102,16 @@ _BEGINNINGS = frozenset(
     ).split()
     for form in (beginning, beginning.capitalize(), beginning.upper(), beginning[0] + beginning[1].upper())
 )
-# Asks an assistant for a text: what it is about is asked for, not told. "Make a note" and "Remind me" tell something.
+# Asks an assistant for a text or a change of code: what it is about is asked for, not told. "Make a note" and "Remind
+# me" tell something, and so does "Add milk to the list".
 _REQUEST = lazy_pattern(
     r"""(?:(?:and|but|so|now|ok|okay|hi|hello|hey|please)\W+){0,3}(?:
     (?:explain|translate|summari[sz]e|paraphrase|proofread|brainstorm|recommend|suggest|rewrite|rephrase)\b
     | (?:write|draft|compose|generate|create|design|outline|describe)\s(?:(?:me|us)\s)?(?:up\s)?(?:an?|some|the|\d+)\b
     | (?:give|tell|show|find|make|list|teach|help)\s(?:me|us)\b(?!\s(?:to|a\s(?:call|ring|break|note))\b)
+    | (?:fix|debug|refactor|investigate|reproduce|implement)\s(?:the|this|that|these|our|my|an?)\b
+    | add\s(?:\S+\s){1,6}?(?:to|in|for)\s(?:the|our)\s(?:\S+\s){0,3}?
+      (?:handler|endpoint|module|class|function|method|page|form|component|api|cli|parser|build|pipeline|code|tests?)\b
     | (?:schreib|gib|zeig|nenn|erkl\u00e4r|empfiehl|mach|such)\w*\s(?:mir|uns)\b | \u00fcbersetze?\b
     | (?:\u00e9cris|donne|montre|explique|recommande|propose|fais|trouve)-(?:moi|nous)\b | traduis\b
     | (?:escr\u00edbe|trad\u00face|expl\u00edca|recomi\u00e9nda|da|mu\u00e9stra|b\u00fasca)(?:me|nos)\b
@@ -118,8 +122,8 @@ _REQUEST = lazy_pattern(
 _REQUEST_BEGINNINGS = frozenset(
     form
     for beginning in (
-        "an br bu b\u00fa co cr da de do dr em er es ex fa fi ge gi he hi li ma mo mu ne no ok ou pa pl pr re sc sh so"
-        " su te tr wr ze \u00e9c \u00fcb"
+        "ad an br bu b\u00fa co cr da de do dr em er es ex fa fi ge gi he hi im in li ma mo mu ne no ok ou pa pl pr re"
+        " sc sh so su te tr wr ze \u00e9c \u00fcb"
     ).split()
     for form in (beginning, beginning.capitalize())
 )
