@@ -19,7 +19,7 @@ import apsw
 from bench.retrieval.measures import percentile
 from bench.speed import kernels, language
 from bench.speed.limits import BareStatements, PlainTables, nearest
-from bench.speed.stopwatch import per_call, total
+from bench.speed.stopwatch import FEWEST_CALLS, per_call, total
 from bench.speed.vectors import (
     DIMS,
     MESSAGES,
@@ -168,8 +168,22 @@ def search(bench: Bench, embedder: Embedder | None) -> Figures:
             agent = memory.agent(_AGENT)
             agent.recall(bench.questions[0], limit=LIMIT)
             figures |= _spread("search_embedding", _ask(agent, bench.questions))
+        figures["search_after_turn_ms"] = _search_after_turn(bench, embedder)
         figures["recalls_per_core_s"] = _throughput(bench, embedder)
     return figures
+
+
+def _search_after_turn(bench: Bench, embedder: Embedder) -> float:
+    """Median of a search that follows a turn at once, by the clock: it waits until the turn has its vector."""
+    copy = bench.folder / "after.db"
+    shutil.copy(bench.file, copy)
+    took: list[float] = []
+    with Memory.open(copy, embedder=RealQuestions(embedder)) as memory:
+        agent = memory.agent(_AGENT)
+        for turn, question in zip(bench.more[:FEWEST_CALLS], itertools.cycle(bench.questions), strict=False):
+            observe(agent, turn)
+            took += per_call(lambda asked: agent.recall(asked, limit=LIMIT), [question], clock=time.perf_counter)
+    return percentile(took, 0.5) * 1e3
 
 
 def _throughput(bench: Bench, embedder: Embedder) -> float:

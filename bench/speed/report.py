@@ -49,6 +49,7 @@ TABLE: tuple[Line | str, ...] = (
     Line("search by keywords alone: p50", _figure("search_keyword_ms_p50")),
     Line("context block of 1,000 tokens, vector at hand: p50", _figure("context_ms_p50")),
     Line("search that embeds the question: p50", _figure("search_embedding_ms_p50")),
+    Line("  that follows a turn at once, ms by the clock: p50", _figure("search_after_turn_ms")),
     Line("  such searches in a second of one core", _figure("recalls_per_core_s")),
     Line("  limit: vector kernels", _figure("kernels_ms_p50")),
     Line("  (the vector index by itself)", _figure("index_ms_p50")),

@@ -2,7 +2,10 @@
 
 import pytest
 
+from engrain import Memory
+from engrain.retrieval.embeddings import embedding_queue
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
+from tests.support.sample_search import WordEmbedder
 
 
 class Burst:
@@ -24,3 +27,14 @@ def test_a_pause_doubles_while_writes_come_up_to_a_third_of_a_second_in_all(writ
     queue._changed = burst = Burst(queue, writes)
     queue._gather()
     assert burst.pauses == pauses
+
+
+def test_whoever_waits_for_vectors_waits_for_no_burst(tmp_path, monkeypatch):
+    monkeypatch.setattr(embedding_queue, "_GATHER_S", 600.0)
+    monkeypatch.setattr(embedding_queue, "_MOST_GATHER_S", 600.0)
+    with Memory.open(tmp_path / "memory.db", embedder=WordEmbedder()) as memory:
+        agent = memory.agent("aide")
+        agent.observe("A heron stood at the lake.")
+        answer = agent.recall("heron")
+        assert not answer.degraded
+        assert {share.channel for share in answer.hits[0].why.contributions} >= {"vector", "keyword"}

@@ -51,6 +51,7 @@ class EmbeddingQueue:
         self._changed = threading.Condition(self._lock)
         self._announced = 0  # the number of announcements, and of those whose work is done
         self._done = 0
+        self._readers = 0  # who wait for the vectors, so that no burst is waited for
         self._failure: BaseException | None = None
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -95,7 +96,10 @@ class EmbeddingQueue:
         """Wait until all that was announced so far is done; False where time ran out or the engine fails."""
         with self._changed:
             goal = self._announced
+            self._readers += 1
+            self._changed.notify_all()
             self._changed.wait_for(lambda: self._done >= goal or self._closing or self._failure is not None, timeout_s)
+            self._readers -= 1
             return self._done >= goal
 
     def drain(self, progress: Callable[[int], None] | None = None) -> None:
@@ -152,12 +156,15 @@ class EmbeddingQueue:
                 self._changed.notify_all()
 
     def _gather(self) -> None:
-        """Wait for the end of a burst of writes, but not for long."""
+        """Wait for the end of a burst of writes, but not for long, and not while somebody waits for the vectors."""
         pause, announced = _GATHER_S, -1
-        while not self._closing and pause <= _MOST_GATHER_S and self._announced > announced:
+        while not self._is_hurried() and pause <= _MOST_GATHER_S and self._announced > announced:
             announced = self._announced
-            self._changed.wait_for(lambda: self._closing, pause)
+            self._changed.wait_for(self._is_hurried, pause)
             pause *= 2
+
+    def _is_hurried(self) -> bool:
+        return self._closing or self._readers > 0
 
     def _stop(self, timeout_s: float | None = None) -> None:
         with self._changed:
