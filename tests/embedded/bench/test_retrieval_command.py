@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bench.retrieval import choosing
 from bench.retrieval.__main__ import main
 from engrain.retrieval.presets import PRESETS
 
@@ -84,6 +85,13 @@ def test_ablations_take_each_part_away_in_turn(data, tmp_path):
     assert {"without neighbours", "without stems", "without stop words", "without day words"} < found.keys()
 
 
+@pytest.fixture
+def few_weights(monkeypatch):
+    """A hundredth of the weights to choose from, which are looked at alike."""
+    monkeypatch.setattr(choosing, "COARSE_FACTORS", (1.0, 1.5))
+
+
+@pytest.mark.usefixtures("few_weights")
 def test_weights_are_chosen_on_some_conversations_and_reported_on_others(data, tmp_path, capsys):
     folds = run(data, tmp_path, "--cross-validate")
     assert [fold["held_out"] for fold in folds] == [["c1"], ["c2"], ["c3"]]
@@ -93,6 +101,7 @@ def test_weights_are_chosen_on_some_conversations_and_reported_on_others(data, t
     assert "chosen on the first half" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("few_weights")
 def test_one_conversation_cannot_be_held_out(data, capsys):
     assert main([data, "--embedder", "none", "--conversations", "1", "--cross-validate"]) == 2
     assert "two or more" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A question that goes on from another is searched for with that one, on both databases, with the shipped embedder."""
+"""A question that goes on from another is searched for with that one, with the shipped embedder."""
 
 import pytest
 

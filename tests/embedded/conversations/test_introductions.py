@@ -1,4 +1,4 @@
-"""Questions of users for their own name, age and work, on both databases, with the shipped embedder."""
+"""Questions of users for their own name, age and work, with the shipped embedder."""
 
 import pytest
 

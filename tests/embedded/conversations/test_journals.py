@@ -1,4 +1,4 @@
-"""Questions for one of many entries that are alike but for their day, on both databases, with the shipped embedder."""
+"""Questions for one of many entries that are alike but for their day, with the shipped embedder."""
 
 from datetime import UTC, datetime, timedelta
 

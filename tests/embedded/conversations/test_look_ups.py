@@ -1,4 +1,4 @@
-"""Topics that an agent looks up by a few words, on both databases, with the shipped embedder."""
+"""Topics that an agent looks up by a few words, with the shipped embedder."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Questions with a typing error, on both databases, with the shipped embedder."""
+"""Questions with a typing error, with the shipped embedder."""
 
 import pytest
 

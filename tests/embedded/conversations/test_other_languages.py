@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001  # characters that look like others belong to other alphabets
-"""Questions in languages of other scripts: found by their words, and asked ten times, on both databases."""
+"""Questions in languages of other scripts: found by their words, and asked ten times."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Questions for what was said at some time, or is known of the user, on both databases, with the shipped embedder."""
+"""Questions for what was said at some time, or is known of the user, with the shipped embedder."""
 
 from datetime import UTC, datetime, timedelta
 

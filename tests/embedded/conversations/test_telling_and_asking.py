@@ -1,4 +1,4 @@
-"""Turns that tell something and ask for something else, on both databases, with the shipped embedder."""
+"""Turns that tell something and ask for something else, with the shipped embedder."""
 
 import pytest
 

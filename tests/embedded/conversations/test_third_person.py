@@ -1,4 +1,4 @@
-"""What agents look up of "the user", on both databases, with the shipped embedder."""
+"""What agents look up of "the user", with the shipped embedder."""
 
 import pytest
 
