@@ -77,7 +77,8 @@ _COUNTED_THING: Final = lazy_pattern(r"\bhow (?:many|much) ([\w-]+)", re.IGNOREC
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
-_OF_PRESENT: Final = frozenset({"now", "new"})  # in a question, whose answers need not say so
+# "How old is she now?": what answers need not say so.
+_ASKING: Final = lazy_pattern(r"\b(?:how old|now|new)\b", re.IGNORECASE)
 _TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
 _WHETHER: Final = lazy_pattern(
     r"\W*(?:is|are|was|were|has|have|had|do|does|did|can|could|will)(?:n['\u2019]t)? (?!you\b)", re.IGNORECASE
@@ -195,7 +196,7 @@ class Question:
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
-        own = _fold(word_terms(strip_asking_words(query).replace("-", ""))) - _OF_PRESENT
+        own = _fold(word_terms(_ASKING.sub(" ", strip_asking_words(query)).replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
         counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
         names = _fold(find_names(query.replace("-", "")))
@@ -248,7 +249,7 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     denied, named = _find_ended(newer, older, question)
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     says_whose = bool(named - _MONTHS) or answered & question.names <= newer.terms
-    is_beside = bool(answered) and not about and _is_of_other_clause(shared - question.terms, older, answered)
+    is_beside = bool(answered) and not about and _is_of_other_clause(named, older, answered)
     if is_new and named and says_whose and not is_beside:
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
     replaces = newer.replaces or question.kind == "money"  # of somebody there are few amounts
@@ -293,11 +294,11 @@ def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple
     return denied, named
 
 
-def _is_of_other_clause(shared: frozenset[str], older: Statement, answered: frozenset[str]) -> bool:
-    """True if a clause of a short turn has all that answers the question, and none such has what another shares."""
+def _is_of_other_clause(named: frozenset[str], older: Statement, answered: frozenset[str]) -> bool:
+    """True if a clause of a short turn has all that answers the question, and none such has what is so no more."""
     clauses = _split_clauses(older.text) if older.setting == older.terms else []
     covering = [clause for clause in clauses if answered <= clause]
-    return bool(shared and covering) and all(map(shared.isdisjoint, covering))
+    return bool(covering) and all(map(named.isdisjoint, covering))
 
 
 @lru_cache(maxsize=1_024)
