@@ -149,6 +149,7 @@ def test_somebody_tells_no_age_of_theirs(said):
     [
         "I'm a nurse at St. Mary's.",
         "i work as an electrician",
+        "I work Saturdays at a bakery.",
         "I'm still a part-time music teacher",
         "I run a small bakery.",
         "I got a job at the library",

@@ -53,10 +53,12 @@ def _fold(terms_: Iterable[str]) -> frozenset[str]:
     return frozenset([_WORDED.get(term) or (term[:_FOLDED] if term.isalpha() else term) for term in terms_])
 
 
-# "Mia moved from 7B to 7C" says nothing new of the others in 7B, "My brother moved to Oslo" nothing of who says it.
+# "Mia moved from 7B to 7C" says nothing new of the others in 7B, "My brother moved to Oslo" and "Luuk quit" nothing
+# of who says it.
 _MOVER: Final = lazy_pattern(
     r"((?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+(?: [A-Z]\w+)?) (?:has |have |just )*"
     r"(?:moved|changed|transferred|switched|went) (?:\w+ ){,2}?from\b"
+    r"|((?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+) (?:has |have |just )*(?:quit|resigned)\b"
     rf"|(?:My|Our|His|Her|Their) ((?:\w+ )?{RELATIVE}(?:-in-law)?) (?:has |have |just )*"
     r"(?:moved|changed|switched|quit)\b"
 )
@@ -156,7 +158,7 @@ class Statement:
         denied = find_denied(joined) - _UNDENIED if denies else ()
         own = _fold(word_terms(joined))
         mover = _MOVER.match(text) if states_change else None
-        moving = _fold(word_terms(mover[1] or mover[2])) if mover else frozenset[str]()
+        moving = _fold(word_terms(mover[1] or mover[2] or mover[3])) if mover else frozenset[str]()
         without_again = _AGAIN.sub("", text)
         return cls(
             joined,

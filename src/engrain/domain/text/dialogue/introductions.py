@@ -80,6 +80,7 @@ _PARTS = {
     "<nickname>": rf"(?!(?:{_NO_NICKNAME})\b)\w",
     "<age>": rf"(?:\d\d|1[01]\d|(?:thir|four|fif|six|seven|nine)teen|eighteen|(?:{_TENS})(?:[ -](?:{_ONES}))?)\b",
     "<years>": rf"(?! ?(?:{_UNITS})(?!\w))(?![.,:]?\d)",
+    "<when>": r"(?: now| freelance| (?:part|full)[- ]time| (?:on )?(?:\w+day|weekend|evening|morning)s?)*",
     "<work>": rf"(?:an?|the) (?!(?:[\w-]+ ){{,3}}(?:{_NO_WORK})\b)(?:[\w-]+ ){{,5}}?(?:{_OCCUPATIONS})\b",
     "<job>": r"(?:got|found|took|started|landed|accepted) (?:an?|the|my|a new|my new) (?:[\w-]+ )?job\b",
 }
@@ -156,7 +157,7 @@ _WORK = (
     """,
     r"""
     <am> <work>|<am> (?:retired|self-employed|unemployed|freelanc\w+|between jobs|out of work|in (?:sales|IT))\b
-    <have> work(?:ed|ing)?(?: now| freelance| (?:part|full)[- ]time)* (?:as|at|for|in|with|on|nights|days|shifts)\b
+    <have> work(?:ed|ing)?<when> (?:as|at|for|in|with|on|nights|days|shifts)\b
     \bmy (?:new |current |main |day )?(?:job|profession|occupation|career|trade)(?:['\u2019]s| is| as| at| in)\b
     \bI (?:also )?(?:run|own|manage) (?:an?|my|the|our) |\bI (?:teach|study|freelance|sell|repair)\b|\bfor a living\b
     <have> <job>|<have> (?:joined|start(?:ed|ing)?|(?:got|was) (?:hired|promoted))\b.{,40}\b(?:as|to|at)\b
