@@ -98,8 +98,12 @@ class EmbeddingQueue:
             goal = self._announced
             self._readers += 1
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._done >= goal or self._closing or self._failure is not None, timeout_s)
-            self._readers -= 1
+            try:
+                self._changed.wait_for(
+                    lambda: self._done >= goal or self._closing or self._failure is not None, timeout_s
+                )
+            finally:
+                self._readers -= 1
             return self._done >= goal
 
     def drain(self, progress: Callable[[int], None] | None = None) -> None:

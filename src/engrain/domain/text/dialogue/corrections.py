@@ -120,13 +120,13 @@ NO_CORRECTION: Final = Correction(0, 1.0)
 class Statement:
     """Statement as corrections compare it: folded terms, and the values of the kind that the question asks for.
 
-    `names` are the terms of names and numbers, `denied` of what it says is not so. `setting`: the terms of the turn
-    that it is a sentence of. `mover`: the terms of somebody else who has changed a thing for another. `replaces`: it
-    says that it is so in place of something. `ends_names`: it states a change other than that something is so again.
+    `text` is without hyphens. `names` are the terms of names and numbers, `denied` of what it says is not so.
+    `setting`: the terms of the turn that it is a sentence of. `mover`: the terms of somebody else who has changed a
+    thing for another. `replaces`: it says that it is so in place of something. `ends_names`: it states a change other
+    than that something is so again.
     """
 
     text: str
-
     terms: frozenset[str]
     names: frozenset[str]
     denied: frozenset[str]
