@@ -85,7 +85,7 @@ def store_of(memories, *, embedded=True):
 def recall(store, text, *, limit=10, preset=ENGRAIN, embed=vector_of, asks=None, **asked):
     """The answer of a search; `asks` are the question's own options, `asked` narrow the request."""
 
-    def made():
+    def made(_):
         return QueryEmbedding(begin=lambda text: lambda: embed(text), catch_up=lambda _: False)
 
     narrowed = request(**asked)

@@ -60,7 +60,7 @@ def search(
     store: SqlStore,
     request: Request,
     query: SearchQuery,
-    embedding: Callable[[], QueryEmbedding],
+    embedding: Callable[[SearchQuery], QueryEmbedding],
     *,
     check: Callable[[Snapshot], object] = lambda _: None,
     read: Callable[[Snapshot, Answer], _Result],
@@ -78,7 +78,7 @@ def search(
         query = replace(query, text=extract_question(query.text), prompt=query.text)
     narrowed = _narrow(request, query.preset)
     needs_vector = narrowed is not None and "vector" in query.preset.weights and query.text
-    vectors = embedding() if needs_vector else NO_VECTORS
+    vectors = embedding(query) if needs_vector else NO_VECTORS
     vectors = replace(vectors, find=cache(vectors.find))
 
     def answer_and_read(snapshot: Snapshot) -> tuple[Answer, int, _Result]:
@@ -92,6 +92,14 @@ def search(
     if waiting and vectors.catch_up(waiting):
         answer, _, result = store.search(request.caller, answer_and_read)
     return answer, result
+
+
+def find_embedded_text(snapshot: Snapshot, query: SearchQuery) -> str:
+    """Find the text that a search embeds first: as its user would ask it, without the speakers that it names."""
+    if "speaker" not in query.preset.weights:
+        return query.text
+    known = matching.list_speakers(snapshot)
+    return speakers.remove_speaker_names(speakers.ask_as_user(query.text, snapshot.caller.user, known), known)
 
 
 def read_nothing(_snapshot: Snapshot, _answer: Answer) -> None:

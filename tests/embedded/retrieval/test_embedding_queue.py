@@ -38,3 +38,34 @@ def test_whoever_waits_for_vectors_waits_for_no_burst(tmp_path, monkeypatch):
         answer = agent.recall("heron")
         assert not answer.degraded
         assert {share.channel for share in answer.hits[0].why.contributions} >= {"vector", "keyword"}
+
+
+class RecordedEmbedder(WordEmbedder):
+    """Notes each question that it embeds."""
+
+    def __init__(self):
+        self.questions = []
+
+    def embed(self, texts, *, role):
+        if role == "query":
+            self.questions += texts
+        return super().embed(texts, role=role)
+
+
+@pytest.mark.parametrize(
+    ("asked", "embedded"),
+    [
+        ("Where was the heron?", ["Where was the heron?"]),
+        ("Where did Ana see the heron?", ["Where did see the heron?"]),  # without who speaks
+        ("user's job", ["my job", "user's job"]),  # as the user would ask it first
+    ],
+)
+def test_a_question_is_embedded_once_beside_the_turn_that_it_waits_for(tmp_path, asked, embedded):
+    embedder = RecordedEmbedder()
+    with Memory.open(tmp_path / "memory.db", embedder=embedder) as memory:
+        agent = memory.agent("aide", user="nora")
+        agent.observe("A heron stood at the lake.", speaker="Ana")
+        agent.recall(asked)
+        agent.observe("I work at the harbour.", speaker="Nora")
+        agent.recall(asked)
+        assert embedder.questions == embedded

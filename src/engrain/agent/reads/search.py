@@ -77,7 +77,7 @@ def search_and_read(
         parts.store,
         request,
         replace(question, decay=parts.decay, time_zone=parts.time_zone),
-        lambda: _question_vectors(parts, request.caller),
+        partial(_question_vectors, parts, request.caller),
         check=check,
         read=read,
     )
@@ -125,20 +125,33 @@ def embed_questions(parts: Parts, caller: Caller, texts: Sequence[str]) -> Query
     return QueryEmbedding(begin=lambda text: lambda: ready[text], catch_up=lambda _: False)
 
 
-def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
-    """Embed a question in a worker, once the newest memories have their vectors while these are few."""
+def _question_vectors(parts: Parts, caller: Caller, query: SearchQuery | None = None) -> QueryEmbedding:
+    """Embed a question in a worker, beside the newest memories, which have their vectors first while these are few."""
     from engrain.retrieval.embeddings.query_embedding import QueryEmbedding
 
     embedder = parts.embedder
     if embedder is None:
         why = parts.without_vectors or Degraded(code="no_embedder", message="keywords alone: no embedder is configured")
         return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
-    has_waited = not parts.queue.is_idle and not _catch_up(parts, caller, parts.store.read(caller, count_waiting))
+    begun: dict[str, Callable[[], NDArray[np.float32] | Degraded]] = {}
+    has_waited = False
+    if not parts.queue.is_idle:
+        waiting, text = parts.store.read(caller, _look_ahead, query)
+        if text and waiting and _find_embedding(embedder, text) is None:
+            begun[text] = parts.workers.start(partial(embed_query, embedder, text))
+        has_waited = not _catch_up(parts, caller, waiting)
     return QueryEmbedding(
-        begin=lambda text: parts.workers.start(lambda: embed_query(embedder, text)),
+        begin=lambda text: begun.get(text) or parts.workers.start(lambda: embed_query(embedder, text)),
         find=lambda text: _find_embedding(embedder, text),
         catch_up=lambda waiting: not has_waited and _catch_up(parts, caller, waiting),
     )
+
+
+def _look_ahead(snapshot: Snapshot, query: SearchQuery | None) -> tuple[int, str]:
+    """Count the memories that wait for a vector, and find the text that a query is embedded by, if any."""
+    from engrain.retrieval.search import find_embedded_text
+
+    return count_waiting(snapshot), "" if query is None else find_embedded_text(snapshot, query)
 
 
 def _catch_up(parts: Parts, caller: Caller, waiting: int) -> bool:
