@@ -182,7 +182,7 @@ def _search_after_turn(bench: Bench, embedder: Embedder) -> float:
         agent = memory.agent(_AGENT)
         for turn, question in zip(bench.more[:FEWEST_CALLS], itertools.cycle(bench.questions), strict=False):
             observe(agent, turn)
-            took += per_call(lambda asked: agent.recall(asked, limit=LIMIT), [question], clock=time.perf_counter)
+            took += _ask(agent, [question], clock=time.perf_counter)
     return percentile(took, 0.5) * 1e3
 
 
@@ -319,9 +319,18 @@ def _imported(agent: Agent, path: Path, count: int) -> None:
     assert report.added == count
 
 
-def _ask(agent: Agent, questions: Sequence[str], *, preset: str = "engrain") -> list[float]:
+def _ask(
+    agent: Agent,
+    questions: Sequence[str],
+    *,
+    preset: str = "engrain",
+    clock: Callable[[], float] = time.process_time,
+) -> list[float]:
     return per_call(
-        lambda question: agent.recall(question, limit=LIMIT, preset=preset), questions, most_seconds=_MOST_SECONDS
+        lambda question: agent.recall(question, limit=LIMIT, preset=preset),
+        questions,
+        clock=clock,
+        most_seconds=_MOST_SECONDS,
     )
 
 

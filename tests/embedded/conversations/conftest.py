@@ -2,6 +2,7 @@
 
 import pytest
 
+from engrain import Memory
 from tests.support.new_databases import new_file
 
 
@@ -9,3 +10,10 @@ from tests.support.new_databases import new_file
 def location(tmp_path):
     """The place of an empty memory."""
     return str(new_file(tmp_path / "memory.db"))
+
+
+@pytest.fixture
+def memory(location):
+    """An empty memory with the shipped embedder."""
+    with Memory.open(location) as memory:
+        yield memory

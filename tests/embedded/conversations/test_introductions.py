@@ -2,8 +2,6 @@
 
 import pytest
 
-from engrain.service import Memory
-
 NAME, AGE, WORK = "Hi! I'm Nora.", "I'm 34 and live in Ghent.", "I'm a nurse at St. Mary's."
 OTHERS = (
     "The name of the restaurant was Casa Luna.",
@@ -24,12 +22,6 @@ ASKED = (
     ("What's my job?", WORK),
     ("Where do I work?", WORK),
 )
-
-
-@pytest.fixture
-def memory(location):
-    with Memory.open(location) as memory:
-        yield memory
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import pytest
 
-from engrain.service import Memory
-
 NAME, HOME, WORK = "Hi! I'm Nora.", "I'm 34 and live in Ghent.", "I'm a nurse at St. Mary's."
 FOOD, ALLERGY, CELLO = "My favourite food is ramen.", "I'm allergic to peanuts.", "I play the cello on Thursdays."
 OTHERS = (
@@ -14,12 +12,6 @@ OTHERS = (
     "Our team works on a payroll app.",
     "I watched a documentary about whales.",
 )
-
-
-@pytest.fixture
-def memory(location):
-    with Memory.open(location) as memory:
-        yield memory
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import pytest
 from engrain import Memory
 from engrain.retrieval.embeddings import embedding_queue
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
+from tests.support.engines import HashEmbedder
 from tests.support.sample_search import WordEmbedder
 
 
@@ -40,18 +41,6 @@ def test_whoever_waits_for_vectors_waits_for_no_burst(tmp_path, monkeypatch):
         assert {share.channel for share in answer.hits[0].why.contributions} >= {"vector", "keyword"}
 
 
-class RecordedEmbedder(WordEmbedder):
-    """Notes each question that it embeds."""
-
-    def __init__(self):
-        self.questions = []
-
-    def embed(self, texts, *, role):
-        if role == "query":
-            self.questions += texts
-        return super().embed(texts, role=role)
-
-
 @pytest.mark.parametrize(
     ("asked", "embedded"),
     [
@@ -61,11 +50,11 @@ class RecordedEmbedder(WordEmbedder):
     ],
 )
 def test_a_question_is_embedded_once_beside_the_turn_that_it_waits_for(tmp_path, asked, embedded):
-    embedder = RecordedEmbedder()
+    embedder = HashEmbedder()
     with Memory.open(tmp_path / "memory.db", embedder=embedder) as memory:
         agent = memory.agent("aide", user="nora")
         agent.observe("A heron stood at the lake.", speaker="Ana")
         agent.recall(asked)
         agent.observe("I work at the harbour.", speaker="Nora")
         agent.recall(asked)
-        assert embedder.questions == embedded
+        assert embedder.asked == embedded
