@@ -13,10 +13,10 @@ class HashEmbedder:
         self.name = name
         self.dims = dims
         self.embedded = []  # every text that was embedded as a document
-        self.asked = []  # and every one that was embedded as a question
+        self.questions = []  # and every one that was embedded as a question
 
     def embed(self, texts, *, role):
-        (self.embedded if role == "document" else self.asked).extend(texts)
+        (self.embedded if role == "document" else self.questions).extend(texts)
         rows = np.array([self.numbers(text) for text in texts], np.float32)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

@@ -57,4 +57,4 @@ def test_a_question_is_embedded_once_beside_the_turn_that_it_waits_for(tmp_path,
         agent.recall(asked)
         agent.observe("I work at the harbour.", speaker="Nora")
         agent.recall(asked)
-        assert embedder.asked == embedded
+        assert embedder.questions == embedded
