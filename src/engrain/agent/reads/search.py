@@ -134,24 +134,29 @@ def _question_vectors(parts: Parts, caller: Caller, query: SearchQuery | None = 
         why = parts.without_vectors or Degraded(code="no_embedder", message="keywords alone: no embedder is configured")
         return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
     begun: dict[str, Callable[[], NDArray[np.float32] | Degraded]] = {}
+
+    def begin(text: str) -> Callable[[], NDArray[np.float32] | Degraded]:
+        return begun.get(text) or parts.workers.start(partial(embed_query, embedder, text))
+
     has_waited = False
     if not parts.queue.is_idle:
         waiting, text = parts.store.read(caller, _look_ahead, query)
-        if text and waiting and _find_embedding(embedder, text) is None:
-            begun[text] = parts.workers.start(partial(embed_query, embedder, text))
+        if text and _find_embedding(embedder, text) is None:
+            begun[text] = begin(text)
         has_waited = not _catch_up(parts, caller, waiting)
     return QueryEmbedding(
-        begin=lambda text: begun.get(text) or parts.workers.start(lambda: embed_query(embedder, text)),
+        begin=begin,
         find=lambda text: _find_embedding(embedder, text),
         catch_up=lambda waiting: not has_waited and _catch_up(parts, caller, waiting),
     )
 
 
 def _look_ahead(snapshot: Snapshot, query: SearchQuery | None) -> tuple[int, str]:
-    """Count the memories that wait for a vector, and find the text that a query is embedded by, if any."""
+    """Count the memories that wait for a vector, and find the text that a query is embedded by where some do."""
     from engrain.retrieval.search import find_embedded_text
 
-    return count_waiting(snapshot), "" if query is None else find_embedded_text(snapshot, query)
+    waiting = count_waiting(snapshot)
+    return waiting, find_embedded_text(snapshot, query) if query is not None and waiting else ""
 
 
 def _catch_up(parts: Parts, caller: Caller, waiting: int) -> bool:

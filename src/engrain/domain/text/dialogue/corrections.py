@@ -53,14 +53,14 @@ def _fold(terms_: Iterable[str]) -> frozenset[str]:
     return frozenset([_WORDED.get(term) or (term[:_FOLDED] if term.isalpha() else term) for term in terms_])
 
 
+_SOMEBODY_NAMED = r"(?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+"
+_HAS_JUST = "(?:has |have |just )*"
 # "Mia moved from 7B to 7C" says nothing new of the others in 7B, "My brother moved to Oslo" and "Luuk quit" nothing
 # of who says it.
 _MOVER: Final = lazy_pattern(
-    r"((?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+(?: [A-Z]\w+)?) (?:has |have |just )*"
-    r"(?:moved|changed|transferred|switched|went) (?:\w+ ){,2}?from\b"
-    r"|((?!(?:I|We|He|She|They|It|You)\b)[A-Z]\w+) (?:has |have |just )*(?:quit|resigned)\b"
-    rf"|(?:My|Our|His|Her|Their) ((?:\w+ )?{RELATIVE}(?:-in-law)?) (?:has |have |just )*"
-    r"(?:moved|changed|switched|quit)\b"
+    rf"({_SOMEBODY_NAMED}(?: [A-Z]\w+)?) {_HAS_JUST}(?:moved|changed|transferred|switched|went) (?:\w+ ){{,2}}?from\b"
+    rf"|({_SOMEBODY_NAMED}) {_HAS_JUST}(?:quit|resigned)\b"
+    rf"|(?:My|Our|His|Her|Their) ((?:\w+ )?{RELATIVE}(?:-in-law)?) {_HAS_JUST}(?:moved|changed|switched|quit)\b"
 )
 # A clause with somebody or something of its own: "The gateway is Kong, auth goes through Keycloak."
 _CLAUSE_END: Final = lazy_pattern(
@@ -159,7 +159,6 @@ class Statement:
         own = _fold(word_terms(joined))
         mover = _MOVER.match(text) if states_change else None
         moving = _fold(word_terms(mover[1] or mover[2] or mover[3])) if mover else frozenset[str]()
-        without_again = _AGAIN.sub("", text)
         return cls(
             joined,
             own,
@@ -171,7 +170,7 @@ class Statement:
             own | setting,
             moving,
             _REPLACES.search(text) is not None,
-            states_change and (without_again == text or describe_sentence(without_again)[0]),
+            states_change and describe_sentence(_AGAIN.sub("", text))[0],
         )
 
     def restates(self, other: Statement, question: Question) -> bool:
@@ -250,9 +249,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
             return Correction(weight + _TAKEN_BACK, LEAST_DENIED)
     denied, named = _find_ended(newer, older, question)
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
-    says_whose = bool(named - _MONTHS) or answered & question.names <= newer.terms
-    is_beside = bool(answered) and not about and _is_of_other_clause(named, older, answered)
-    if is_new and named and says_whose and not is_beside:
+    has_ended = is_new and named and (named - _MONTHS or answered & question.names <= newer.terms)
+    if has_ended and (about or not answered or not _is_of_other_clause(named, older, answered)):
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
     replaces = newer.replaces or question.kind == "money"  # of somebody there are few amounts
     asks_more = question.somebody < question.terms or not missing.isdisjoint(question.somebody)
