@@ -53,6 +53,7 @@ class ReferenceRecords:
         self._mentions: set[tuple[str, str, str]] = set()  # tenant, memory and entity
         self._links: dict[tuple[str, str, str, Relation], Link] = {}
         self._events: list[Event] = []
+        self._own_ends: dict[str, datetime | None] = {}  # of facts, whatever follows them
         self._tombstones: dict[tuple[str, str], str] = {}
         self._versions: list[EmbeddingVersion] = []
         self._searched_with: int | None = None
@@ -323,6 +324,7 @@ class ReferenceRecords:
     def _add(self, act: Act, memory: MemoryRecord) -> Entry:
         match memory:
             case Fact():
+                self._own_ends[memory.id] = memory.valid_to
                 placed: MemoryRecord = self._supersede(act, memory)
             case Episode():
                 placed = self._with_turn(memory)
@@ -330,7 +332,7 @@ class ReferenceRecords:
                 placed = memory
         entry = self._arrive(placed)
         entry.gone = not isinstance(placed, Episode) and not placed.is_active(act.at)
-        self._events.append(events.memory_created(act, placed, self._ids))
+        self._events.append(events.memory_created(act, placed, self._ids, original=memory))
         return entry
 
     def _arrive(self, memory: MemoryRecord) -> Entry:
@@ -357,12 +359,14 @@ class ReferenceRecords:
         before = (
             []
             if fact.has_begun(act.at)
-            else [e for e in self._same_slot(fact) if e.memory.is_true_until(fact.happened_at)]
+            else [
+                entry
+                for entry in self._same_slot(fact)
+                if entry.memory.is_true_until(fact.happened_at) and entry.memory.valid_to != fact.happened_at
+            ]
         )
         if fact.is_live(act.at) or not fact.has_begun(act.at):
-            later = [entry.memory.happened_at for entry in self._same_slot(fact)]
-            later = [moment for moment in later if moment > max(fact.happened_at, act.at)]
-            fact = replace(fact, valid_to=min([*later, *filter(None, [fact.valid_to])], default=None))
+            fact = replace(fact, valid_to=self._end_among(act, fact, self._same_slot(fact)))
         for entry in before:
             self._set_end(act, entry, fact.happened_at, fact)
         for entry in (*holders, *before):
@@ -407,11 +411,17 @@ class ReferenceRecords:
         """Take back what a fact that has not begun did to the periods of others."""
         if gone.has_begun(act.at):
             return
-        for entry in self._entries.visible(act.caller):
-            fact = entry.memory
-            is_linked = (gone.tenant_id, gone.id, fact.id, "supersedes") in self._links
-            if is_linked and fact.validity == "active" and fact.valid_to == gone.valid_from:
-                self._set_end(act, entry, None, gone)
+        others = [entry for entry in self._same_slot(gone) if entry.memory.id != gone.id]
+        for entry in others:
+            if entry.memory.valid_to == gone.valid_from:
+                own = replace(entry.memory, valid_to=self._own_ends[entry.memory.id])
+                self._set_end(act, entry, self._end_among(act, own, [each for each in others if each != entry]), gone)
+
+    def _end_among(self, act: Act, fact: Fact, others: list[Entry]) -> datetime | None:
+        """Its own end, or where the next of its slot begins."""
+        later = [entry.memory.happened_at for entry in others]
+        later = [moment for moment in later if moment > max(fact.happened_at, act.at)]
+        return min([*later, *filter(None, [fact.valid_to])], default=None)
 
     def _close(self, act: Act, entry: Entry, fact: Fact) -> None:
         """End the interval of a fact where the new one begins."""

@@ -43,8 +43,7 @@ def contents(answer):
     return [hit.memory.content for hit in answer]
 
 
-@pytest.mark.parametrize("stores_first", [False, True])
-@pytest.mark.parametrize("count", [1, 10, 100])
+@pytest.mark.parametrize(("count", "stores_first"), [(1, False), (1, True), (10, False), (100, True)])
 def test_the_answer_is_the_first_hit_however_often_it_was_asked(memory, count, stores_first):
     agent = ask(memory, count, stores_first=stores_first)
     answer = agent.recall(QUESTION)

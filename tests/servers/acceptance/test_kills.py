@@ -14,7 +14,7 @@ from tests.support.forked import MEMORY, asked_for
 from tests.support.kill_cases import CASES, VERB_CASES, WRITING_VERBS
 from tests.support.processes import ROOT, Forked, without_settings
 
-MOST = os.environ.get("ENGRAIN_TEST_KILLS", "8").replace("all", "1000000")
+MOST = os.environ.get("ENGRAIN_TEST_KILLS", "6").replace("all", "1000000")
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ def questions():
 @pytest.mark.parametrize("narrowing", NARROWINGS, ids=lambda each: ",".join(each) or "all")
 def test_databases_rank_alike(agents, preset, narrowing):
     """All are asked the same in the same order: what was found before counts in some rankings."""
-    for question in questions():
+    for question in questions()[:: 3 if narrowing else 1]:
         answers = {
             name: agent.recall(question, limit=LIMIT, preset=preset, **narrowing) for name, agent in agents.items()
         }

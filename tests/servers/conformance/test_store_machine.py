@@ -322,7 +322,10 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(name=EMBEDDERS, caller=CALLED, limit=LIMITS)
     def keep_house(self, name, caller, limit):
         """Vectors nobody needs, somebody who comes with another embedder, and a switch that is most often too early."""
-        self.same(lambda store: store.prune_vectors(limit))
+        for store in self.both:  # which go first is each one's affair, and SQLite keeps a row of what was erased
+            assert store.prune_vectors(limit) <= limit
+            store.prune_vectors(1_000)
+            assert store.prune_vectors(1_000) == 0
         self.use_embedder(name)
         [*_, last] = self.model.embedding_versions()
         self.same(lambda store: store.switch_version(act(self.now, caller), last.version))
@@ -411,6 +414,6 @@ def test_any_sequence_of_acts_gives_the_answers_of_the_reference_store(backend):
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=7 if backend.name in ALIKE else 20, stateful_step_count=35, report_multiple_bugs=False
+            max_examples=5 if backend.name in ALIKE else 14, stateful_step_count=35, report_multiple_bugs=False
         ),
     )

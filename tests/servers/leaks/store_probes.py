@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import cached_property
+from itertools import cycle
 from typing import get_args
 
 from engrain.domain.filters import Filter, Period
@@ -60,6 +61,11 @@ class Reader:
 
     def request(self, filter_: Filter | None = None) -> Request:
         return Request(caller=self.caller, filter=filter_ or Filter(), now=READ_AT)
+
+    def limits(self, *limits: int) -> Iterator[tuple[Filter, int]]:
+        """Each filter with one of some limits, by turns, and in the world of the next seed with the next of them."""
+        for place, filter_ in enumerate(self.filters, self.world.seed):
+            yield filter_, limits[place % len(limits)]
 
     @cached_property
     def filters(self) -> list[Filter]:
@@ -166,9 +172,8 @@ def events(reader: Reader) -> Asked:
 
 
 def applications(reader: Reader) -> Asked:
-    for id_ in reader.ids:
-        yield id_, reader.store.applications(reader.caller, id_, 100)
-        yield f"{id_} after a place", reader.store.applications(reader.caller, id_, 100, after=LATE)
+    for id_, after in zip(reader.ids, cycle((None, LATE)), strict=False):
+        yield f"{id_} after {after}", reader.store.applications(reader.caller, id_, 100, after=after)
 
 
 def entities(reader: Reader) -> Asked:
@@ -202,15 +207,13 @@ def facts_about(reader: Reader) -> Asked:
 
 
 def mentions_of(reader: Reader) -> Asked:
-    for entity in reader.world.entities:
-        for limit in (1, 1_000):
-            yield f"{entity.id} {limit}", reader.store.mentions_of(reader.request(), entity.id, limit)
+    for entity, limit in zip(reader.world.entities, cycle((1, 1_000)), strict=False):
+        yield f"{entity.id} {limit}", reader.store.mentions_of(reader.request(), entity.id, limit)
 
 
 def unenriched(reader: Reader) -> Asked:
-    for filter_ in reader.filters:
-        for most in (0, 1, 9):
-            yield f"{filter_} {most}", reader.store.unenriched(reader.request(filter_), most_entities=most, limit=50)
+    for filter_, most in reader.limits(0, 1, 9):
+        yield f"{filter_} {most}", reader.store.unenriched(reader.request(filter_), most_entities=most, limit=50)
 
 
 def stats(reader: Reader) -> Asked:
@@ -266,9 +269,8 @@ def speakers(reader: Reader) -> Asked:
 
 
 def newest(reader: Reader) -> Asked:
-    for filter_ in reader.filters:
-        for limit in (2, 1_000):
-            yield f"{filter_} {limit}", reader.store.newest(reader.request(filter_), limit)
+    for filter_, limit in reader.limits(2, 1_000):
+        yield f"{filter_} {limit}", reader.store.newest(reader.request(filter_), limit)
 
 
 def newest_turn(reader: Reader) -> Asked:
@@ -277,17 +279,15 @@ def newest_turn(reader: Reader) -> Asked:
 
 
 def important(reader: Reader) -> Asked:
-    for filter_ in reader.filters:
-        for limit in (2, 1_000):
-            yield f"{filter_} {limit}", reader.store.important(reader.request(filter_), limit)
+    for filter_, limit in reader.limits(2, 1_000):
+        yield f"{filter_} {limit}", reader.store.important(reader.request(filter_), limit)
 
 
 def mentioning(reader: Reader) -> Asked:
     """Each name of the world alone, and all of them under every filter."""
     every = [name for each in reader.world.entities for name in (each.canonical_name, *each.aliases)]
-    for name in sorted(set(every)):
-        for limit in (1, 1_000):
-            yield f"{name} {limit}", reader.store.mentioning(reader.request(), [name], limit)
+    for name, limit in zip(sorted(set(every)), cycle((1, 1_000)), strict=False):
+        yield f"{name} {limit}", reader.store.mentioning(reader.request(), [name], limit)
     for filter_ in reader.filters:
         yield f"all {filter_}", reader.store.mentioning(reader.request(filter_), every, 1_000)
 
@@ -334,15 +334,13 @@ def load(reader: Reader) -> Asked:
 
 
 def recent(reader: Reader) -> Asked:
-    for filter_ in reader.filters:
-        for limit in (2, 1_000):
-            yield f"{filter_} {limit}", reader.store.recent(reader.request(filter_), limit)
+    for filter_, limit in reader.limits(2, 1_000):
+        yield f"{filter_} {limit}", reader.store.recent(reader.request(filter_), limit)
 
 
 def newest_rules(reader: Reader) -> Asked:
-    for filter_ in reader.filters:
-        for limit in (2, 1_000):
-            yield f"{filter_} {limit}", reader.store.newest_rules(reader.request(filter_), limit)
+    for filter_, limit in reader.limits(2, 1_000):
+        yield f"{filter_} {limit}", reader.store.newest_rules(reader.request(filter_), limit)
 
 
 def neighbours(reader: Reader) -> Asked:

@@ -30,7 +30,7 @@ from tests.servers.leaks.world import CANARY, Change, World, canary_of, live, se
 from tests.servers.leaks.worlds import make_world
 from tests.support import one_call
 
-SEEDS = range(3)
+SEEDS = range(2)
 MOST_CALLERS = 3
 
 

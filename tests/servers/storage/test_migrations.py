@@ -229,8 +229,8 @@ def test_vectors_are_halved_and_those_of_large_namespaces_put_into_a_graph(datab
 EARLIER = ["", *migrations.REVISIONS[:-1]]
 
 
-_STEP = 7
-_FAR_STEP = 21
+_STEP = 11
+_FAR_STEP = 63
 _LOOK = 8  # one kill in so many is looked after
 
 
