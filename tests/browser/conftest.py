@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the page: its packages, and a server on either database."""
+"""Fixtures of the tests of the page: its packages, and a server. What HTTP answers is the same on both databases."""
 
 import json
 import os
@@ -10,7 +10,6 @@ import pytest
 
 from tests.browser.worlds import fill
 from tests.support.engrain import EngrainServer
-from tests.support.postgres import server
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
@@ -43,15 +42,13 @@ def packages():
     install_packages()
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgres"])
-def world(request, tmp_path_factory):
+@pytest.fixture(scope="session")
+def world(tmp_path_factory):
     """A file that says what a running server holds, as the tests in web/test read it."""
     folder = tmp_path_factory.mktemp("page")
-    location = str(folder / "memory.db") if request.param == "sqlite" else server().new_database(has_schema=True)
+    location = str(folder / "memory.db")
     known = fill(location)
     with EngrainServer(location, "--keys") as running:
         file = folder / "world.json"
         file.write_text(json.dumps({"url": running.address, **known}))
         yield file
-    if request.param == "postgres":
-        server().drop_database(location)

@@ -1,4 +1,4 @@
-"""The page of the server in headless Chromium, on both databases; web/test has the tests themselves."""
+"""The page of the server in headless Chromium; web/test has the tests themselves."""
 
 import gzip
 import json

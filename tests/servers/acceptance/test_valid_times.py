@@ -234,7 +234,7 @@ def test_plans_in_any_order_leave_one_period_after_another(aide, times):
     own_ends = {}
     for step in range(120):
         times.append(times[-1] + timedelta(hours=random.randint(1, 20)))
-        standing = [fact for id_ in own_ends if (fact := aide.get(id_)) is not None and is_standing(fact, times[-1])]
+        standing = find_standing(aide, times[-1])
         starts = times[-1] + timedelta(days=random.randint(1, 20))
         match random.choice(["now", "plan", "plan", "bounded", "forget", "erase", "move", "correct"]):
             case "now":
@@ -252,8 +252,7 @@ def test_plans_in_any_order_leave_one_period_after_another(aide, times):
                     aide.forget(given_up.id) if deed == "forget" else aide.erase([given_up.id])
                 continue
         own_ends[fact.id] = own_end
-        left = [fact for id_ in own_ends if (fact := aide.get(id_)) is not None and is_standing(fact, times[-1])]
-        left.sort(key=lambda fact: fact.happened_at)
+        left = sorted(find_standing(aide, times[-1]), key=lambda fact: fact.happened_at)
         nexts = [*(fact.happened_at for fact in left[1:]), None]
         ends = [
             min(filter(None, (own_ends[fact.id], begins)), default=None)
@@ -266,8 +265,10 @@ def said(aide, number, **period):
     return aide.remember(f"v{number}", subject="Ana", predicate="works at", **period)
 
 
-def is_standing(fact, now):
-    return fact.validity == "active" and not fact.has_ended(now)
+def find_standing(aide, now):
+    """What is true or planned, the oldest first."""
+    stated = sorted(aide.facts("Ana", "works at", include_inactive=True, limit=1_000), key=lambda fact: fact.id)
+    return [fact for fact in stated if fact.validity == "active" and not fact.has_ended(now)]
 
 
 def test_of_any_day_one_fact_was_true_whatever_was_planned_and_said_since(aide, times):

@@ -113,7 +113,7 @@ def run(store, turns, actions, *, at=LATER, asked=ASKED):
 
 
 @pytest.mark.req("N15", "N16")
-@settings(max_examples=25)
+@settings(max_examples=16)
 @given(plans(), st.integers(0, 3))
 def test_an_undo_puts_everything_back_and_the_same_can_be_learned_again(backend, drawn, most):
     with backend.fresh() as store:
