@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from engrain.domain.records import EvidenceLevel, Hit, MemoryRecord
+    from engrain.domain.text.dialogue.values import Kind
     from engrain.retrieval.presets import Calibration
     from engrain.retrieval.search_query import SearchQuery
 
@@ -60,9 +61,9 @@ class Question:
     often put in other words. Other languages than English write more words in capitals: what theirs calls mi, mein or
     mon is a thing, and counts as a name.
     `names_speaker`: it had the name of a speaker, which is none of its terms; `speakers` are the terms of those names.
-    `asks_work`: it asks what somebody does, which has no words of its own in an answer. `attribute`: the attribute of a
-    thing that it asks for by name, such as a phone number. `introduction`: what users say who tell of themselves what
-    it asks for, such as their name.
+    `does`: it asks for somebody's "work" or "role", which has no words of its own in an answer. `attribute`: the
+    attribute of a thing that it asks for by name, such as a phone number. `introduction`: what users say who tell of
+    themselves what it asks for, such as their name.
     """
 
     terms: frozenset[str]
@@ -70,7 +71,7 @@ class Question:
     things: frozenset[str] = frozenset()
     names_speaker: bool = False
     speakers: frozenset[str] = frozenset()
-    asks_work: bool = False
+    does: Kind | None = None
     attribute: attributes.Attribute | None = None
     introduction: Introduction | None = None
 
@@ -83,10 +84,11 @@ class Question:
         attribute = attributes.find_asked_attribute(query)
         if is_foreign(query):
             things = select_stems(own, _THING_ELSEWHERE.findall(query))
-            return cls(own, things, things, names_speaker, speakers, False, attribute, told)
+            return cls(own, things, things, names_speaker, speakers, None, attribute, told)
         things = frozenset(terms(" ".join(_THING.findall(query))))
-        asks_work = find_asked_kind(query) == "work"
-        return cls(own, own & find_names(query), own & things, names_speaker, speakers, asks_work, attribute, told)
+        kind = find_asked_kind(query)
+        does = kind if kind in {"work", "role"} else None
+        return cls(own, own & find_names(query), own & things, names_speaker, speakers, does, attribute, told)
 
     @property
     def topic(self) -> frozenset[str]:
@@ -142,13 +144,12 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
         + calibration.speaker * question.names_speaker
     )
     chance = 1 / (1 + math.exp(-logit))
-    if question.introduction is not None:
-        known = any(_introduces(hit, question) for hit in judged)
-        if known:
-            chance = max(chance, calibration.weak if question.introduction.of_topic else calibration.strong)
-        elif not question.introduction.of_topic:
-            chance = min(chance, calibration.attribute)
-    elif question.attribute is not None and not _tells(question.attribute, question, judged):
+    of_topic = question.introduction is None or question.introduction.of_topic
+    if question.introduction is not None and any(_introduces(hit, question) for hit in judged):
+        chance = max(chance, calibration.weak if of_topic else calibration.strong)
+    elif not of_topic:
+        chance = min(chance, calibration.attribute)
+    if of_topic and question.attribute is not None and not _tells(question.attribute, question, judged):
         chance = min(chance, calibration.attribute)
     if chance < calibration.weak:
         return chance, "none"
@@ -200,8 +201,8 @@ def _leaves_unmet(question: Question, met: Sequence[frozenset[str]], hits: Seque
     if not (question.names or question.names_speaker):
         return False
     about = [place for place, part in enumerate(met) if question.names_speaker or part & question.names]
-    if question.asks_work:
-        return not any(find_values("work", hits[place].memory.content) for place in about)
+    if question.does is not None:
+        return not any(find_values(question.does, hits[place].memory.content) for place in about)
     beside = question.topic - question.names
     return bool(beside) and beside.isdisjoint(frozenset[str]().union(*[met[place] for place in about]))
 

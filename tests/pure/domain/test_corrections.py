@@ -194,6 +194,8 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
         ("Her doctor is Dr. Lunde.", "Dr. Patel isn't taking patients any more.", "Who is her doctor?"),
         ("How many eggs? Twelve now.", "We go to Carr's now, 11 euros.", "How many eggs do we have now?"),
         ("Theo plays football on Wednesdays.", "Sara travels from Monday to Wednesday.", "What does Theo play?"),
+        ("Ostrava uses the API with size 50.", "Raised Ostrava's API limit to 300.", "What size should Ostrava use?"),
+        ("Two weeks, back on April 11th.", "Osaka is off, the 8th to the 11th is free.", "When do we come back?"),
         (
             "The Borealis report is due on the 10th of March.",
             "The Atlas report has been postponed to the 20th of March.",

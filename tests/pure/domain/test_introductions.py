@@ -33,7 +33,14 @@ def test_a_question_for_the_users_age_is_one(query):
 
 
 @pytest.mark.parametrize(
-    "query", ["What's my job?", "What do I do?", "what is my profession again?", "Quel est mon métier ?"]
+    "query",
+    [
+        "What's my job?",
+        "what's my job right now",
+        "What do I do?",
+        "what is my profession again?",
+        "Quel est mon métier ?",
+    ],
 )
 def test_a_question_for_the_users_work_is_one(query):
     assert find_introduction(query) is find_introduction(WORK)
@@ -150,6 +157,7 @@ def test_somebody_tells_no_age_of_theirs(said):
         "I'm a nurse at St. Mary's.",
         "i work as an electrician",
         "I work Saturdays at a bakery.",
+        "Currently I'm a data analyst at a logistics company.",
         "I'm still a part-time music teacher",
         "I run a small bakery.",
         "I got a job at the library",
@@ -182,10 +190,21 @@ def test_somebody_tells_no_work_of_theirs(said):
 
 
 @pytest.mark.parametrize(
-    "said", ["I work at Initech.", "I'm a nurse at St. Mary's.", "I just joined Acme as a designer"]
+    "said",
+    [
+        "I work at Initech.",
+        "I'm a nurse at St. Mary's.",
+        "I just joined Acme as a designer",
+        "I'm looking for a new job. Currently I'm a data analyst at Havenlink.",
+    ],
 )
 def test_somebody_tells_their_employer(said):
     assert find_introduction(EMPLOYER).search(said)
+
+
+@pytest.mark.parametrize("query", ["Where do I work at the moment?", "where do i work right now"])
+def test_a_question_for_the_employer_of_today_is_one_for_the_employer(query):
+    assert find_introduction(query) is find_introduction(EMPLOYER)
 
 
 def test_what_somebody_does_is_no_employer():

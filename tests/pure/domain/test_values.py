@@ -27,7 +27,8 @@ from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name
         ("whos my trainer", "person"),
         ("whats our budget", "money"),
         ("What does Callum do for a living?", "work"),
-        ("What does my sister do?", "work"),
+        ("What does my sister do?", "role"),
+        ("What does Annelies do?", "role"),
         ("What do the Olsens do for work?", "work"),
         ("What was Walter's profession?", "work"),
         ("What does the bilge pump do?", None),
@@ -56,6 +57,11 @@ def test_a_question_asks_for_a_kind_of_value(query, kind):
         ("work", "Our eldest runs a bakery.", {"runs a"}),
         ("work", "Her name is Aylin, a teacher.", {"aylin, a teacher."}),
         ("work", "Callum's got a lurcher called Biscuit.", set()),
+        ("work", "Roos got promoted to team lead!", {"promoted"}),
+        ("work", "Our director is Ines Okafor, she shouts.", set()),  # of a theatre
+        ("role", "Our director is Ines Okafor, she shouts.", {"our director is ines"}),
+        ("role", "My boss Gert was quiet.", {"my boss gert"}),
+        ("role", "My sister Morag thinks so.", set()),
         ("number", "My dog limps.", set()),
         ("number", "The exam is on the 29th at 9:30.", set()),
         ("number", "It takes an hour.", {"an hour"}),
@@ -92,6 +98,9 @@ def test_a_statement_has_values_of_a_kind(kind, statement, values):
         ("What is BUG-312?", "BUG-312 waits for design.", False),
         ("Who's Karim Haddad?", "My new manager is Karim Haddad.", True),
         ("And who was Svea?", "Svea Holm was my mentor.", True),
+        ("Who is Walter?", "I plan a trip with my dad Walter and my son.", True),
+        ("Who is Walter?", "Mia's husband Walter has to renew it.", True),
+        ("Who is Walter?", "Walter's passport expires in February.", False),
     ],
 )
 def test_a_statement_says_who_or_what_a_name_is(query, statement, is_said):

@@ -109,8 +109,8 @@ _CHANGES = KeyedPatterns(
     instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
     raised lowered doubled halved transferred quit oops nowadays handed bumped retired resigned became reverted sold
     again swapped delayed declined returned divorced separated
-    jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt ahora cambiado cambiamos maintenant
-    adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
+    jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt abgesagt verlegt ahora cambiado
+    cambiamos maintenant adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
     """,
 )
 # In Spanish "no" is any "not", and behind the name of whoever does not do it: "Paco no come pescado."

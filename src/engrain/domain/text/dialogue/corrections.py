@@ -77,6 +77,7 @@ _REPLACES: Final = lazy_pattern(
 )
 _COUNTED_THING: Final = lazy_pattern(r"\bhow (?:many|much) ([\w-]+)", re.IGNORECASE)
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
+_DAYS_OF_MONTH: Final = _fold(terms(" ".join(f"{day}st {day}nd {day}rd {day}th" for day in range(1, 32))))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
 # "How old is she now?": what answers need not say so.
@@ -250,7 +251,7 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     denied, named = _find_ended(newer, older, question)
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     has_ended = is_new and named and (named - _MONTHS or answered & question.names <= newer.terms)
-    if has_ended and (about or not answered or not _is_of_other_clause(named, older, answered)):
+    if has_ended and not _is_beside(named, newer, older, question):
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
     replaces = newer.replaces or question.kind == "money"  # of somebody there are few amounts
     asks_more = question.somebody < question.terms or not missing.isdisjoint(question.somebody)
@@ -294,11 +295,23 @@ def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple
     return denied, named
 
 
-def _is_of_other_clause(named: frozenset[str], older: Statement, answered: frozenset[str]) -> bool:
-    """True if a clause of a short turn has all that answers the question, and none such has what is so no more."""
+def _is_beside(named: frozenset[str], newer: Statement, older: Statement, question: Question) -> bool:
+    """True if what a change names of an older statement is beside what the question asks.
+
+    It stands in another clause of a short turn than those that have all that answers; or it is not said to be so no
+    more, and is a day of a month alone, or all that the two share with the question is whom it asks about.
+    """
+    about, answered = newer.terms & question.terms, older.terms & question.terms
+    is_told_gone = not named.isdisjoint(newer.denied)
+    if about:
+        is_of_somebody = about <= question.somebody < question.terms
+        return is_of_somebody and question.kind is None and not (is_told_gone or newer.replaces)
+    if not answered:
+        return False
     clauses = _split_clauses(older.text) if older.setting == older.terms else []
     covering = [clause for clause in clauses if answered <= clause]
-    return bool(covering) and all(map(named.isdisjoint, covering))
+    is_of_other_clause = bool(covering) and all(map(named.isdisjoint, covering))
+    return is_of_other_clause or (named <= _DAYS_OF_MONTH and not is_told_gone)
 
 
 @lru_cache(maxsize=1_024)

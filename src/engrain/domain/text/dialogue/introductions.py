@@ -46,7 +46,8 @@ _OCCUPATIONS = _join(
     r"\w+(?:er|or|ist|ian|eer|ant|wright|smith|man|woman|ess) nurse chef cook clerk pilot architect mechanic vet coach"
     r" barista CEO CTO CFO COO PM DJ dev sysadmin student president agent intern freelance\w* guide guard judge"
     r" diplomat spy priest nun monk PhD postdoc trainee apprentice midwife model physician temp paramedic nanny"
-    r" farmhand aide athlete astronaut medic cop detective"
+    r" farmhand aide athlete astronaut medic cop detective analyst lead admin secretary executive representative rep"
+    r" associate paralegal EMT RN GP SRE DBA"
 )
 _UNITS = _join(
     r"% ° percent degrees kg km cm g m lbs? pounds kilo\w* miles? min(?:ute)?s? hours? days? weeks? months? times?"
@@ -81,6 +82,7 @@ _PARTS = {
     "<age>": rf"(?:\d\d|1[01]\d|(?:thir|four|fif|six|seven|nine)teen|eighteen|(?:{_TENS})(?:[ -](?:{_ONES}))?)\b",
     "<years>": rf"(?! ?(?:{_UNITS})(?!\w))(?![.,:]?\d)",
     "<when>": r"(?: now| freelance| (?:part|full)[- ]time| (?:on )?(?:\w+day|weekend|evening|morning)s?)*",
+    "<nowadays>": r"(?: (?:now|again|these days|at the moment|at present|right now|currently|nowadays))?",
     "<work>": rf"(?:an?|the) (?!(?:[\w-]+ ){{,3}}(?:{_NO_WORK})\b)(?:[\w-]+ ){{,5}}?(?:{_OCCUPATIONS})\b",
     "<job>": r"(?:got|found|took|started|landed|accepted) (?:an?|the|my|a new|my new) (?:[\w-]+ )?job\b",
 }
@@ -146,7 +148,7 @@ _AGE = (
 )
 _WORK = (
     r"""
-    \bwhat<is> my (?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work)(?: again)?\W*$
+    \bwhat<is> my (?:current |new |day )?(?:job(?: title)?|profession|occupation|(?:line of )?work)<nowadays>\W*$
     \bwhat do i (?:do|work)(?: (?:for (?:a living|work|money)|as|again|professionally))*\W*$
     \bwhat (?:am i|i am) by profession\b|\b(?:know|remember) what i do\b(?: for (?:a living|work))?\W*$
     \bwas (?:bin ich von beruf|arbeite ich|mache ich beruflich)\b|\bwas ist mein (?:beruf|job)\b
@@ -171,7 +173,7 @@ _WORK = (
 )
 _EMPLOYER = (
     r"""
-    \bwhere do i (?:currently )?work(?: (?:now|again|these days))?\W*$|\bwho do i work for\b
+    \bwhere do i (?:currently )?work<nowadays>\W*$|\bwho do i work for\b
     \bwh(?:o|at)<is> my (?:employer|workplace)\b
     \b(?:what|which) company do i work\b
     \bwo arbeite ich\b|\bd[óo]nde trabajo\b|\boù (?:est-ce que )?je travaille\b

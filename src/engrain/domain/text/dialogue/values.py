@@ -16,7 +16,7 @@ from engrain.domain.text.patterns import lazy_pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Kind = Literal["time", "money", "number", "place", "person", "colour", "work"]
+Kind = Literal["time", "money", "number", "place", "person", "colour", "work", "role"]
 COUNTED: Final = frozenset[Kind | None]({"time", "money", "number"})  # of these a thing has one
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -37,7 +37,17 @@ RELATIVE: Final = (
     r"|neighbou?r|friend|boss|manager|doctor|grand\w+|parents?|colleague|landlord|landlady)"
 )
 
-
+_WORK: Final = (
+    r"(?:\b(?:am|is|was|as|became)|['\u2019][ms]) (?:now |still |also )?an? \w+|\b[A-Z]\w+, an? \w+[.!?]?$",
+    r"\b(?:works?|worked|working|job|teach(?:es|ing)?|taught|runs? (?:an?|the|her|his|their)|drives?|owns?|repairs?"
+    r"|sells?|makes?|stud(?:y|ies|ied|ying)|retired|hired|employed|promoted|appointed|apprentice\w*|freelanc\w*"
+    r"|for a living"
+    r"|ist|bin|war|arbeit\w*|trabaj\w*|travaill?e\w*|est|es|lavora\w*|trabalh\w*)\b",
+)
+_ROLE = (
+    r"(?:\w+ )?(?!\w*(?:mother|father|sister|brother|daughter|partner)\b)"
+    r"(?:\w+(?:er|or|ist|ian|ant|yst)|boss|nurse|coach)"
+)
 _SOMEBODY = (
     rf"(?:I|he|she|they|(?:my|our|his|her|their) (?:\w+ )?{RELATIVE}"
     r"|(?-i:(?:(?:Mrs?|Ms|Dr)\. |the )?[A-Z]\w+(?: [A-Z]\w+)?))"
@@ -81,8 +91,9 @@ _ASKED: Mapping[Kind, re.Pattern[str]] = {
     ),
     "person": _compile(r"\bwho(?:se|m|['\u2019]?s)?\b"),
     "colour": _compile(r"\b(?:what|which) colou?rs?\b"),
+    "role": _compile(rf"\bwhat (?:do|does|did) {_SOMEBODY} do\W*$"),
     "work": _compile(
-        rf"\bwhat (?:do|does|did) {_SOMEBODY} do(?: for (?:a living|work|money))?\W*$",
+        rf"\bwhat (?:do|does|did) {_SOMEBODY} do for (?:a living|work|money)\W*$",
         r"\bwhat(?:['\u2019]?s| is| was) (?:\S+ ){1,3}?(?:job|profession|occupation|trade)\b",
     ),
 }
@@ -153,12 +164,14 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
         r"\b(?:black|white|gr[ae]y|silver|gold(?:en)?|red|orange|yellow|green|blue|purple|violet|pink|brown|beige|ivory"
         r"|cream|turquoise|navy|maroon|crimson|lilac|teal|khaki|colourless|transparent)\w*",
     ),
-    "work": partial(
+    "work": partial(_compile, *_WORK),
+    # "Our accountant Piet", "the manager is Annelies".
+    "role": partial(
         _compile,
-        r"(?:\b(?:am|is|was|as|became)|['\u2019][ms]) (?:now |still |also )?an? \w+|\b[A-Z]\w+, an? \w+[.!]?$",
-        r"\b(?:works?|worked|working|job|teach(?:es|ing)?|taught|runs? (?:an?|the|her|his|their)|drives?|owns?|repairs?"
-        r"|sells?|makes?|stud(?:y|ies|ied|ying)|retired|hired|employed|apprentice\w*|freelanc\w*|for a living"
-        r"|ist|bin|war|arbeit\w*|trabaj\w*|travaill?e\w*|est|es|lavora\w*|trabalh\w*)\b",
+        *_WORK,
+        rf"\b(?:my|our|his|her|their) {_ROLE},?(?-i: [A-Z]\w+)",
+        rf"\b(?:the|my|our|his|her|their) {_ROLE} (?:is|was)(?-i: [A-Z]\w+)",
+        r"\b(?:manages|leads)\b",
     ),
 }
 
@@ -187,5 +200,5 @@ def find_asked_name(query: str) -> re.Pattern[str] | None:
     return lazy_pattern(
         rf"\b{name}(?: [A-Z]\w+)?(?:,? (?:is|are|was|were|stands for|means)\b| ?[:=(])"
         r"|(?:\b(?:is|are|was|called|named|says?|calls? (?:him|her|it|them|me|us)|known as|nicknamed|short for)|,)"
-        rf" @?{name}\b"
+        rf" @?{name}\b|(?:\b(?:my|our|his|her|their)|['\u2019]s) (?:\w+ )?{RELATIVE},? {name}\b"
     )
