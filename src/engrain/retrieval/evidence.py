@@ -47,7 +47,7 @@ _ASKING = frozenset(
         much many long often far do go get take have use like want need know remember tell say think there
         anybody anyone somebody someone else again please still now really name call mean happen give come make about
         thing kind sort right new last next first one way time day month year our may must should exactly best ever
-        also currently usually whats wheres whens whos
+        also currently usually whats wheres whens whos wie viel wieviel viele jetzt noch
         """
     )
 )

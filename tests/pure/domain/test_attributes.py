@@ -10,6 +10,8 @@ from engrain.domain.text.dialogue.attributes import find_asked_attribute
     ("query", "told", "untold"),
     [
         ("What's Ana's phone number?", "Ana: 0664 718 22", "Ana lives at 14 Tulip Lane."),
+        ("What's Ana's number?", "Ana: 0664 718 22", "Ana lives at 14 Tulip Lane."),
+        ("what's my dentist's number?", "The dentist: 0664 718 22", "The dentist is in Mill Lane 12."),
         ("Wie ist die Telefonnummer von Bertram?", "Bertram hat die 030/456789.", "Bertram kommt um neun."),
         ("¿Cuál es el número de teléfono de Inés?", "Inés: +34 612 345 678", "Inés me ayuda los sábados."),
         ("Quel est le numéro de portable de Zoé ?", "Zoé : 06 12 34 56 78", "Zoé a cours à 14 heures."),

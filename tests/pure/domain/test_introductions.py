@@ -164,6 +164,11 @@ def test_somebody_tells_no_age_of_theirs(said):
         "Je travaille comme infirmière.",
         "Ich bin gelernter Tischler.",
         "Ich bin Ärztin in Kassel.",
+        "Hi, I'm Kofi, a nurse in Leeds.",
+        "I am Ravi, 34, software engineer.",
+        "Hallo, ich bin Miriam, Lehrerin an der Gesamtschule.",
+        "Soy Lucía, enfermera en La Fe.",
+        "Je suis Paul, infirmier à Lyon.",
         "user occupation nurse",
     ],
 )
@@ -182,6 +187,8 @@ def test_somebody_tells_their_work(said):
         "I'm a vegetarian",
         "I'm a proud mother of two",
         "Our team works on an app.",
+        "I'm Nora, my sister is a nurse.",
+        "I'm Ann, Ben's mother.",
         "I run every day",
     ],
 )
@@ -194,6 +201,7 @@ def test_somebody_tells_no_work_of_theirs(said):
     [
         "I work at Initech.",
         "I'm a nurse at St. Mary's.",
+        "I'm Kofi, a nurse in Leeds.",
         "I just joined Acme as a designer",
         "I'm looking for a new job. Currently I'm a data analyst at Havenlink.",
     ],

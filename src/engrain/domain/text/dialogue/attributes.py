@@ -69,6 +69,7 @@ _NAME_BEGINNINGS: Final = frozenset(
 _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "phone": _make(
         r"\b(?:(?:tele)?phone|mobile|cell(?:phone)?) ?numbers?\b|(?:telefon|handy|ruf)nummer"
+        r"|\b(?-i:[A-Z]\w+|(?:my|our|the) (?:\w+ )?\w+(?:er|or|ist|ian))['\u2019]s number\W*$"
         r"|n[uú]m(?:e|é)ro de (?:t[ée]l\w*|portable|m[óo]vil|celular|telemóvel)|номер\w* телефона|电话|手机号",
         value=r"\d(?:[ /.()-]{,2}\d){5,}",
         beginnings="pho tel mob cel han num ruf ном 电话 手机",

@@ -61,6 +61,7 @@ _MOVER: Final = lazy_pattern(
     rf"({_SOMEBODY_NAMED}(?: [A-Z]\w+)?) {_HAS_JUST}(?:moved|changed|transferred|switched|went) (?:\w+ ){{,2}}?from\b"
     rf"|({_SOMEBODY_NAMED}) {_HAS_JUST}(?:quit|resigned)\b"
     rf"|(?:My|Our|His|Her|Their) ((?:\w+ )?{RELATIVE}(?:-in-law)?) {_HAS_JUST}(?:moved|changed|switched|quit)\b"
+    r"|((?!(?:Ich|Wir|Er|Sie|Es|Du|Ihr)\b)[A-ZÄÖÜ]\w+) (?:ist|hat) (?:\w+ ){,4}?(?:umgezogen|gewechselt|gekündigt)\b"
 )
 # A clause with somebody or something of its own: "The gateway is Kong, auth goes through Keycloak."
 _CLAUSE_END: Final = lazy_pattern(
@@ -159,7 +160,7 @@ class Statement:
         denied = find_denied(joined) - _UNDENIED if denies else ()
         own = _fold(word_terms(joined))
         mover = _MOVER.match(text) if states_change else None
-        moving = _fold(word_terms(mover[1] or mover[2] or mover[3])) if mover else frozenset[str]()
+        moving = _fold(word_terms(mover[mover.lastindex or 0])) if mover else frozenset[str]()
         return cls(
             joined,
             own,
@@ -287,7 +288,7 @@ def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple
     changes = newer.states_change and not older.terms.isdisjoint(question.terms)
     denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS if changes else frozenset[str]()
     named = (newer.terms if newer.ends_names else newer.denied) & older.names - question.terms
-    if question.kind in {None, "person"}:  # "14" stands for many things
+    if question.kind not in COUNTED:  # "14" stands for many things
         named -= {term for term in named - newer.denied if term.isdigit() and len(term) <= _LONGEST_COUNT}
     named |= denied
     if newer.takes_back:  # a change may be of the next port

@@ -82,6 +82,11 @@ _PARTS = {
     "<age>": rf"(?:\d\d|1[01]\d|(?:thir|four|fif|six|seven|nine)teen|eighteen|(?:{_TENS})(?:[ -](?:{_ONES}))?)\b",
     "<years>": rf"(?! ?(?:{_UNITS})(?!\w))(?![.,:]?\d)",
     "<when>": r"(?: now| freelance| (?:part|full)[- ]time| (?:on )?(?:\w+day|weekend|evening|morning)s?)*",
+    # "I'm Kofi, 34, a nurse", "Ich bin Miriam, Lehrerin".
+    "<called>": r"(?-i:[A-ZÀ-Þ])[\w-]+(?: (?-i:[A-ZÀ-Þ])[\w-]+)?,(?: (?:de )?\d\d(?: años| ans)?,)? "
+    r"(?:und |and |y |et )?",
+    "<occupation>": rf"(?:(?!my|your)\w+ )?(?!(?:{_NO_WORK})\b)(?:{_OCCUPATIONS})\b",
+    "<said>": r"(?=\W*$|[.,!;]| (?:at|in|for|from|by|and|with)\b)",
     "<nowadays>": r"(?: (?:now|again|these days|at the moment|at present|right now|currently|nowadays))?",
     "<work>": rf"(?:an?|the) (?!(?:[\w-]+ ){{,3}}(?:{_NO_WORK})\b)(?:[\w-]+ ){{,5}}?(?:{_OCCUPATIONS})\b",
     "<job>": r"(?:got|found|took|started|landed|accepted) (?:an?|the|my|a new|my new) (?:[\w-]+ )?job\b",
@@ -158,12 +163,16 @@ _WORK = (
     我(?:是)?做什[么麼](?:工作|的)|我的(?:工作|职业)是什|仕事は(?:何|なん)
     """,
     r"""
-    <am> <work>|<am> (?:retired|self-employed|unemployed|freelanc\w+|between jobs|out of work|in (?:sales|IT))\b
+    <am> (?:<called>)?<work>|<am> <called><occupation><said>
+    <am> (?:retired|self-employed|unemployed|freelanc\w+|between jobs|out of work|in (?:sales|IT))\b
     <have> work(?:ed|ing)?<when> (?:as|at|for|in|with|on|nights|days|shifts)\b
     \bmy (?:new |current |main |day )?(?:job|profession|occupation|career|trade)(?:['\u2019]s| is| as| at| in)\b
     \bI (?:also )?(?:run|own|manage) (?:an?|my|the|our) |\bI (?:teach|study|freelance|sell|repair)\b|\bfor a living\b
     <have> <job>|<have> (?:joined|start(?:ed|ing)?|(?:got|was) (?:hired|promoted))\b.{,40}\b(?:as|to|at)\b
     \bich arbeite\b|\bich bin (?:(?-i:[a-zäöü])\w+ )?(?!\w+,? \d)(?:<beruf>)|\bmein (?:beruf|job)\b
+    \b(?:ich bin|ich hei(?:ß|ss)e|hier ist) (?:(?:der|die) )?<called>(?:<beruf>)
+    \bsoy <called>\w+(?:or|ora|ero|era|ista)\b
+    \bje (?:suis|m['\u2019]appelle) <called>\w+(?:ier|ière|eur|euse|ien|ienne|iste)\b
     \bje travaille\b|\bje suis \w+(?:ier|ière|eur|euse|ien|ienne|iste|ent)\b
     \btrabajo (?:de|como|en)\b|\bsoy (?!muy\b)\w+(?:or|ora|ero|era|ista)\b|\btrabalho (?:como|em|na|no|num|numa)\b
     \blavoro (?:come|in|da|per|presso)\b|\bfaccio (?:il|la|l['\u2019])
@@ -179,7 +188,7 @@ _EMPLOYER = (
     \bwo arbeite ich\b|\bd[óo]nde trabajo\b|\boù (?:est-ce que )?je travaille\b
     """,
     r"""
-    <have> work(?:ed|ing)?\b.{,40}?\b(?:at|for|in|with|from)\b|<am> <work> (?:at|for|with|in)\b
+    <have> work(?:ed|ing)?\b.{,40}?\b(?:at|for|in|with|from)\b|<am> (?:<called>)?<work> (?:at|for|with|in)\b
     \bmy (?:new |current )?(?:employer|office|workplace|company|firm)\b|\bI (?:run|own|teach|study)\b
     <have> (?:joined|start(?:ing|ed|s)? (?:at|with|working))\b|<have> <job> (?:at|with|in|for)\b
     \b(?:job|position|role|intern\w*) (?:at|with) (?-i:[A-Z])

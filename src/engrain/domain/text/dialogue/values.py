@@ -39,10 +39,11 @@ RELATIVE: Final = (
 
 _WORK: Final = (
     r"(?:\b(?:am|is|was|as|became)|['\u2019][ms]) (?:now |still |also )?an? \w+|\b[A-Z]\w+, an? \w+[.!?]?$",
-    r"\b(?:works?|worked|working|job|teach(?:es|ing)?|taught|runs? (?:an?|the|her|his|their)|drives?|owns?|repairs?"
-    r"|sells?|makes?|stud(?:y|ies|ied|ying)|retired|hired|employed|promoted|appointed|apprentice\w*|freelanc\w*"
-    r"|for a living"
-    r"|ist|bin|war|arbeit\w*|trabaj\w*|travaill?e\w*|est|es|lavora\w*|trabalh\w*)\b",
+    (
+        r"\b(?:works?|worked|working|job|teach(?:es|ing)?|taught|runs? (?:an?|the|her|his|their)|drives?|owns?|repairs?"
+        r"|sells?|makes?|stud(?:y|ies|ied|ying)|retired|hired|employed|promoted|appointed|apprentice\w*|freelanc\w*"
+        r"|for a living|ist|bin|war|arbeit\w*|trabaj\w*|travaill?e\w*|est|es|lavora\w*|trabalh\w*)\b"
+    ),
 )
 _ROLE = (
     r"(?:\w+ )?(?!\w*(?:mother|father|sister|brother|daughter|partner)\b)"
