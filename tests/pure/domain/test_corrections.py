@@ -196,6 +196,13 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
         ("How many eggs? Twelve now.", "We go to Carr's now, 11 euros.", "How many eggs do we have now?"),
         ("Theo plays football on Wednesdays.", "Sara travels from Monday to Wednesday.", "What does Theo play?"),
         ("Ostrava uses the API with size 50.", "Raised Ostrava's API limit to 300.", "What size should Ostrava use?"),
+        ("So I moved Gitea to MySQL.", "I moved the backup, it hit Gitea.", "Which database does Gitea use?"),
+        ("The Fair Deal form needs statements.", "Fair Deal form handed in.", "What does the Fair Deal form need?"),
+        (
+            "Ticket 1: Lumen Foods can't log in. Their admin is Pavel.",
+            "Ticket 2: Lumen Foods again, mails come twice.",
+            "Who is the admin at Lumen Foods?",
+        ),
         ("Two weeks, back on April 11th.", "Osaka is off, the 8th to the 11th is free.", "When do we come back?"),
         (
             "The Borealis report is due on the 10th of March.",

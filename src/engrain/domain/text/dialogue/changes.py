@@ -85,6 +85,7 @@ _CHANGES = KeyedPatterns(
     all+after: after\ all
     work+t work+not: (?:does|do|did)(?:n['\u2019]t|\ not)\ work
     signed: signed\ over
+    handed: handed\ (?!in\b)
     mehr: nicht\ mehr
     doch: doch\ (?:erst|nicht|lieber)
     ab: ab\ (?:jetzt|sofort|heute|morgen)
@@ -107,7 +108,7 @@ _CHANGES = KeyedPatterns(
     """,
     words="""
     instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
-    raised lowered doubled halved transferred quit oops nowadays handed bumped retired resigned became reverted sold
+    raised lowered doubled halved transferred quit oops nowadays bumped retired resigned became reverted sold
     again swapped delayed declined returned divorced separated
     jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt abgesagt verlegt ahora cambiado
     cambiamos maintenant adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan

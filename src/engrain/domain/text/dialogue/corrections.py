@@ -81,6 +81,7 @@ _MONTHS: Final = _fold(terms("january february march april may june july august 
 _DAYS_OF_MONTH: Final = _fold(terms(" ".join(f"{day}st {day}nd {day}rd {day}th" for day in range(1, 32))))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
+_CHANGING: Final = _fold(terms("move change switch"))
 # "How old is she now?": what answers need not say so.
 _ASKING: Final = lazy_pattern(r"\b(?:how old|now|new)\b", re.IGNORECASE)
 _TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
@@ -256,11 +257,14 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
     replaces = newer.replaces or question.kind == "money"  # of somebody there are few amounts
     asks_more = question.somebody < question.terms or not missing.isdisjoint(question.somebody)
-    if shared and not replaces and shared | about <= question.somebody and asks_more:
+    in_common = (shared - _CHANGING) | about
+    if shared and not replaces and in_common <= question.somebody and asks_more:
         return NO_CORRECTION
     is_of_counted = is_new and bool(question.counted) and question.counted <= shared
     has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
-    is_changed = newer.states_change and (has_most or (about and len(about) >= len(answered)))
+    # "Foods again, twice this time" tells no other person, and no change either.
+    is_other = newer.states_change and (is_new or newer.ends_names)
+    is_changed = is_other and (has_most or (about and len(about) >= len(answered)))
     has_happened = question.asks_whether and not newer.denied and _tells_all(question.terms & older.denied, newer)
     if is_changed or has_happened:
         return Correction(weight, _LEAST_CHANGED, has_happened)
