@@ -203,6 +203,7 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
             "Ticket 2: Lumen Foods again, mails come twice.",
             "Who is the admin at Lumen Foods?",
         ),
+        ("Mum takes iron. Allergic to latex.", "Dr. Lee stopped the iron, it's zinc now.", "What is mum allergic to?"),
         ("Two weeks, back on April 11th.", "Osaka is off, the 8th to the 11th is free.", "When do we come back?"),
         (
             "The Borealis report is due on the 10th of March.",

@@ -68,6 +68,8 @@ _CLAUSE_END: Final = lazy_pattern(
     r"(?:(?<!\bMr|\bDr|\bMs)(?<!\bMrs)[.!?;]|,(?: and| but)?| (?:and|but)(?= (?:[A-Z]|my|our|his|her|their|the)\b)) "
     r"(?!(?i:I|we|you|he|she|they|it|who|which|that|so|because|since|as|if|when|where|then|there|this|mon|\w+day)s?\b)"
     r"(?=(?:[\w'-]+ ){1,3}?(?:is|are|was|were|has|have|had|will|can|does|did|died|[a-z]{3,}s|[a-z]+ed|[a-z]+n't)\b)"
+    r"|(?<!\bMr)(?<!\bDr)(?<!\bMs)(?<!\bMrs)[.!?] (?=[A-Z])"
+    r"(?!(?:I|We|You|He|She|They|It|Who|Which|That|So|Because|This|There|Then|My|Our|His|Her)\b)"
 )
 _AGAIN: Final = lazy_pattern(r"\bagain\b", re.IGNORECASE)
 _NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00".split())
@@ -81,6 +83,7 @@ _MONTHS: Final = _fold(terms("january february march april may june july august 
 _DAYS_OF_MONTH: Final = _fold(terms(" ".join(f"{day}st {day}nd {day}rd {day}th" for day in range(1, 32))))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
+_RELATIVES: Final = _fold(terms("mother father mum mom dad sister brother son daughter wife husband partner"))
 _CHANGING: Final = _fold(terms("move change switch"))
 # "How old is she now?": what answers need not say so.
 _ASKING: Final = lazy_pattern(r"\b(?:how old|now|new)\b", re.IGNORECASE)
@@ -314,7 +317,9 @@ def _is_beside(named: frozenset[str], newer: Statement, older: Statement, questi
     if not answered:
         return False
     clauses = _split_clauses(older.text) if older.setting == older.terms else []
-    covering = [clause for clause in clauses if answered <= clause]
+    # "Mum takes donepezil. Allergic to penicillin.": what she is allergic to is said without her.
+    what = answered - question.somebody - _RELATIVES
+    covering = [c for c in clauses if answered <= c] or [c for c in clauses if what and what <= c]
     is_of_other_clause = bool(covering) and all(map(named.isdisjoint, covering))
     return is_of_other_clause or (named <= _DAYS_OF_MONTH and not is_told_gone)
 
