@@ -60,8 +60,9 @@ test-citus: $(DEV_READY)
 test-llm: $(LLM_READY)
 	$(BIN)/python -m pytest tests/llm --durations 5
 
+# The frameworks' file takes as long as all others.
 test-integrations: $(DEV_READY)
-	$(BIN)/python -m pytest tests/integrations --durations 5
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/integrations --durations 5
 
 test-page: $(DEV_READY)
 	@command -v "$${CHROMIUM:-chromium-headless-shell}" >/dev/null || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -qq --no-install-recommends chromium-headless-shell; }
