@@ -206,8 +206,16 @@ _PROPER = (
     r"[^\W\d_a-z][^\W\d_]{,30}?[a-z]\w{,30}"
 )
 _NAMING = r"(?i:\b(?:name[ds]?|nam(?:ing|e['\u2019]s)|called?|calls|nickname\w*|known as|hei(?:ß|ss)\w*|genannt)\b)"
-# "Chidi, my husband" and "Chidi is my husband", but not "Hi, my husband".
-_OPENS = rf"(?:^|(?<=[.!?] ))(?!(?:Hi|Hello|Hey|Oh|Well|Yes|No|So|Ok(?:ay)?|Thanks|Right|Sorry|Good)\b){_PROPER}"
+# "Chidi, my husband" and "Chidi is my husband", but neither "Hi, my husband" nor "Told my husband".
+_NO_NAME = "|".join(
+    """
+    Hi Hello Hey Oh Well Yes No So Ok(?:ay)? Thanks Right Sorry Good And But Then Now Today Yesterday Also Only Just
+    Even In On At With From For Of To By After Before When While If Since Because Like About
+    Told Tell Asked Ask Called Call Rang Saw Met Got Had Sent Gave Paid Bought Took Take Left Made Found Spoke Wrote
+    Visited Booked Need Feed Walk Is Are Was Were Does Did Do Will Can Could
+    """.split()
+)
+_OPENS = rf"(?:^|(?<=[.!?] ))(?!(?:{_NO_NAME})\b){_PROPER}"
 # "Dad's cat" names no cat, but "Minka's our cat" does.
 _ARTICLE = r"(?:an?|the|my|our|his|her|their|called|named)\b"
 _NO_OWNER = rf"\b(?!['\u2019]s (?!{_ARTICLE}))"

@@ -265,9 +265,9 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
         return NO_CORRECTION
     is_of_counted = is_new and bool(question.counted) and question.counted <= shared
     has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
-    # "Foods again, twice this time" tells no other person, and no change either.
-    is_other = newer.states_change and (is_new or newer.ends_names)
-    is_changed = is_other and (has_most or (about and len(about) >= len(answered)))
+    # "Lumen again, twice this time" tells no other person, and no change either.
+    has_other = newer.states_change and (is_new or newer.ends_names)
+    is_changed = has_other and (has_most or (about and len(about) >= len(answered)))
     has_happened = question.asks_whether and not newer.denied and _tells_all(question.terms & older.denied, newer)
     if is_changed or has_happened:
         return Correction(weight, _LEAST_CHANGED, has_happened)

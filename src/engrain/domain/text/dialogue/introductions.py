@@ -85,7 +85,7 @@ _PARTS = {
     # "I'm Kofi, 34, a nurse", "Ich bin Miriam, Lehrerin".
     "<called>": r"(?-i:[A-ZÀ-Þ])[\w-]+(?: (?-i:[A-ZÀ-Þ])[\w-]+)?,(?: (?:de )?\d\d(?: años| ans)?,)? "
     r"(?:und |and |y |et )?",
-    "<occupation>": rf"(?:(?!my|your)\w+ )?(?!(?:{_NO_WORK})\b)(?:{_OCCUPATIONS})\b",
+    "<occupation>": rf"(?:(?!(?:my|your)\b)\w+ )?(?!(?:{_NO_WORK})\b)(?:{_OCCUPATIONS})\b",
     "<said>": r"(?=\W*$|[.,!;]| (?:at|in|for|from|by|and|with)\b)",
     "<nowadays>": r"(?: (?:now|again|these days|at the moment|at present|right now|currently|nowadays))?",
     "<work>": rf"(?:an?|the) (?!(?:[\w-]+ ){{,3}}(?:{_NO_WORK})\b)(?:[\w-]+ ){{,5}}?(?:{_OCCUPATIONS})\b",
