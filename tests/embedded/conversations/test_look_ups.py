@@ -54,13 +54,12 @@ def test_of_a_topic_that_nobody_has_told_of_there_is_no_evidence(agent, query):
     assert agent.context(query).text == ""
 
 
-def test_what_tells_of_a_pet_without_its_name_is_no_evidence_of_the_name(location):
-    with Memory.open(location) as memory:
-        agent = memory.agent("aide", user="nora", session="trip")
-        agent.hooks.message("Our neighbour Mrs. Keller will water the plants and feed the cat.")
-        memory.flush()
-        assert agent.recall("What is my cat's name?").evidence == "none"
-        assert agent.recall("my cat").evidence != "none"
+def test_what_tells_of_a_pet_without_its_name_is_no_evidence_of_the_name(memory):
+    agent = memory.agent("aide", user="nora", session="trip")
+    agent.hooks.message("Our neighbour Mrs. Keller will water the plants and feed the cat.")
+    memory.flush()
+    assert agent.recall("What is my cat's name?").evidence == "none"
+    assert agent.recall("my cat").evidence != "none"
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,8 @@ def test_a_question_that_was_asked_ten_times_never_stands_before_its_answer(loca
     assert found == {question: statement for statement, question in ASKED[language]}
 
 
-def test_how_much_is_asked_is_no_evidence_by_itself(location):
-    with Memory.open(location) as memory:
-        agent = memory.agent("aide", user="miriam", session="school")
-        agent.hooks.message("Ali kann jetzt viel besser lesen, die Förderung läuft bis zu den Winterferien.")
-        memory.flush()
-        assert agent.recall("Wie viel verdiene ich?").evidence == "none"
+def test_how_much_is_asked_is_no_evidence_by_itself(memory):
+    agent = memory.agent("aide", user="miriam", session="school")
+    agent.hooks.message("Ali kann jetzt viel besser lesen, die Förderung läuft bis zu den Winterferien.")
+    memory.flush()
+    assert agent.recall("Wie viel verdiene ich?").evidence == "none"

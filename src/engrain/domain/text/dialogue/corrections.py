@@ -22,7 +22,7 @@ from engrain.domain.text.dialogue.changes import (
 )
 from engrain.domain.text.dialogue.meanings import RELATED
 from engrain.domain.text.dialogue.questions import strip_asking_words
-from engrain.domain.text.dialogue.values import COUNTED, RELATIVE, Kind, find_asked_kind, find_values
+from engrain.domain.text.dialogue.values import COUNTED, FAMILY, RELATIVE, Kind, find_asked_kind, find_values
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ _MONTHS: Final = _fold(terms("january february march april may june july august 
 _DAYS_OF_MONTH: Final = _fold(terms(" ".join(f"{day}st {day}nd {day}rd {day}th" for day in range(1, 32))))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
-_RELATIVES: Final = _fold(terms("mother father mum mom dad sister brother son daughter wife husband partner"))
+_FAMILY: Final = _fold(terms(FAMILY))
 _CHANGING: Final = _fold(terms("move change switch"))
 # "How old is she now?": what answers need not say so.
 _ASKING: Final = lazy_pattern(r"\b(?:how old|now|new)\b", re.IGNORECASE)
@@ -318,7 +318,7 @@ def _is_beside(named: frozenset[str], newer: Statement, older: Statement, questi
         return False
     clauses = _split_clauses(older.text) if older.setting == older.terms else []
     # "Mum takes donepezil. Allergic to penicillin.": what she is allergic to is said without her.
-    what = answered - question.somebody - _RELATIVES
+    what = answered - question.somebody - _FAMILY
     covering = [c for c in clauses if answered <= c] or [c for c in clauses if what and what <= c]
     is_of_other_clause = bool(covering) and all(map(named.isdisjoint, covering))
     return is_of_other_clause or (named <= _DAYS_OF_MONTH and not is_told_gone)

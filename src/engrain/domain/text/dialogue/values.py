@@ -32,8 +32,9 @@ _WHICH = "(?:next|last|this|every|each|other|odd|even|per|a)"
 _SUM = "(?:price|budget|salary|wage|rent|fee|cost|deposit)"
 _CURRENCY = r"(?:euros?|dollars?|pounds?|francs?|crowns?|kron(?:a|or|er)|cents?|bucks|[\u20ac$\u00a3]|percent\b|%)"
 _SEASON = "(?:spring|summer|autumn|winter|christmas|easter)"
+FAMILY: Final = "mother father mum mom dad sister brother son daughter wife husband partner"
 RELATIVE: Final = (
-    "(?:mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|aunt|uncle|cousin|nephew|niece"
+    rf"(?:{FAMILY.replace(' ', '|')}|aunt|uncle|cousin|nephew|niece"
     r"|neighbou?r|friend|boss|manager|doctor|grand\w+|parents?|colleague|landlord|landlady)"
 )
 
@@ -46,7 +47,7 @@ _WORK: Final = (
     ),
 )
 _ROLE = (
-    r"(?:\w+ )?(?!\w*(?:mother|father|sister|brother|daughter|partner)\b)"
+    rf"(?:\w+ )?(?!\w*(?:{FAMILY.replace(' ', '|')})\b)"
     r"(?:\w+(?:er|or|ist|ian|ant|yst)|boss|nurse|coach)"
 )
 _SOMEBODY = (
