@@ -3,12 +3,12 @@
 A verb that takes a caller and is in none of these tables fails the suite.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import cached_property
-from itertools import cycle
-from typing import get_args
+from itertools import cycle, islice
+from typing import TypeVar, get_args
 
 from engrain.domain.filters import Filter, Period
 from engrain.domain.memories.fact_keys import subject_key
@@ -31,6 +31,9 @@ WRITES = frozenset(
     "carry_out give_up undo create_pool join_pool leave_pool delete_pool put_key append_log pop_log delete_log "
     "write_items revoke_key use_key limit_key".split()
 )
+
+_Thing = TypeVar("_Thing")
+_Value = TypeVar("_Value")
 
 LATE = (NOON + timedelta(days=365), "z")  # a place that all there is comes after
 
@@ -62,10 +65,9 @@ class Reader:
     def request(self, filter_: Filter | None = None) -> Request:
         return Request(caller=self.caller, filter=filter_ or Filter(), now=READ_AT)
 
-    def limits(self, *limits: int) -> Iterator[tuple[Filter, int]]:
-        """Each filter with one of some limits, by turns, and in the world of the next seed with the next of them."""
-        for place, filter_ in enumerate(self.filters, self.world.seed):
-            yield filter_, limits[place % len(limits)]
+    def by_turns(self, asked: Iterable[_Thing], *values: _Value) -> Iterator[tuple[_Thing, _Value]]:
+        """Each thing asked about with one of some values, in the world of the next seed with the next of them."""
+        return zip(asked, islice(cycle(values), self.world.seed % len(values), None), strict=False)
 
     @cached_property
     def filters(self) -> list[Filter]:
@@ -172,7 +174,7 @@ def events(reader: Reader) -> Asked:
 
 
 def applications(reader: Reader) -> Asked:
-    for id_, after in zip(reader.ids, cycle((None, LATE)), strict=False):
+    for id_, after in reader.by_turns(reader.ids, None, LATE):
         yield f"{id_} after {after}", reader.store.applications(reader.caller, id_, 100, after=after)
 
 
@@ -207,12 +209,12 @@ def facts_about(reader: Reader) -> Asked:
 
 
 def mentions_of(reader: Reader) -> Asked:
-    for entity, limit in zip(reader.world.entities, cycle((1, 1_000)), strict=False):
+    for entity, limit in reader.by_turns(reader.world.entities, 1, 1_000):
         yield f"{entity.id} {limit}", reader.store.mentions_of(reader.request(), entity.id, limit)
 
 
 def unenriched(reader: Reader) -> Asked:
-    for filter_, most in reader.limits(0, 1, 9):
+    for filter_, most in reader.by_turns(reader.filters, 0, 1, 9):
         yield f"{filter_} {most}", reader.store.unenriched(reader.request(filter_), most_entities=most, limit=50)
 
 
@@ -269,7 +271,7 @@ def speakers(reader: Reader) -> Asked:
 
 
 def newest(reader: Reader) -> Asked:
-    for filter_, limit in reader.limits(2, 1_000):
+    for filter_, limit in reader.by_turns(reader.filters, 2, 1_000):
         yield f"{filter_} {limit}", reader.store.newest(reader.request(filter_), limit)
 
 
@@ -279,14 +281,14 @@ def newest_turn(reader: Reader) -> Asked:
 
 
 def important(reader: Reader) -> Asked:
-    for filter_, limit in reader.limits(2, 1_000):
+    for filter_, limit in reader.by_turns(reader.filters, 2, 1_000):
         yield f"{filter_} {limit}", reader.store.important(reader.request(filter_), limit)
 
 
 def mentioning(reader: Reader) -> Asked:
     """Each name of the world alone, and all of them under every filter."""
     every = [name for each in reader.world.entities for name in (each.canonical_name, *each.aliases)]
-    for name, limit in zip(sorted(set(every)), cycle((1, 1_000)), strict=False):
+    for name, limit in reader.by_turns(sorted(set(every)), 1, 1_000):
         yield f"{name} {limit}", reader.store.mentioning(reader.request(), [name], limit)
     for filter_ in reader.filters:
         yield f"all {filter_}", reader.store.mentioning(reader.request(filter_), every, 1_000)
@@ -334,12 +336,12 @@ def load(reader: Reader) -> Asked:
 
 
 def recent(reader: Reader) -> Asked:
-    for filter_, limit in reader.limits(2, 1_000):
+    for filter_, limit in reader.by_turns(reader.filters, 2, 1_000):
         yield f"{filter_} {limit}", reader.store.recent(reader.request(filter_), limit)
 
 
 def newest_rules(reader: Reader) -> Asked:
-    for filter_, limit in reader.limits(2, 1_000):
+    for filter_, limit in reader.by_turns(reader.filters, 2, 1_000):
         yield f"{filter_} {limit}", reader.store.newest_rules(reader.request(filter_), limit)
 
 
