@@ -60,6 +60,8 @@ from engrain.domain.text.dialogue.attributes import find_asked_attribute
         ("What's the cat's name?", "Minka's our cat.", "Isla is allergic to cats, so Dad's cat can't come."),
         ("What's the house manager's name?", "The house manager is Rita.", "The house manager lives in Mill Lane."),
         ("What is our cat called?", "the cat is minka btw", "Hi, our cat hides on Sundays."),
+        ("What is the flag called?", "The flag is new_mail_path.", "The flag is at half of the tenants now."),
+        ("What is my novel called?", "New title: Saltways.", "Moira likes my novel."),
     ],
 )
 def test_a_statement_tells_an_attribute_or_not(query, told, untold):

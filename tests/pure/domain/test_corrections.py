@@ -38,6 +38,7 @@ def parsed(text, kind=None):
             "What's my novel called?",
         ),
         ("Packages are built with make.", "We've switched from make to just.", "How are packages built?"),
+        ("Sanjay reviews PRs.", "Sanjay is on leave, Oumar reviews PRs in the meantime.", "Who reviews PRs right now?"),
     ],
 )
 def test_one_that_names_what_is_so_no_more_corrects_however_far_it_is_from_the_question(older, newer, query):
@@ -204,6 +205,11 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
             "Ticket 1: Lumen Foods can't log in. Their admin is Pavel.",
             "Ticket 2: Lumen Foods again, mails come twice.",
             "Who is the admin at Lumen Foods?",
+        ),
+        (
+            "Birchwood's contact changed: it's Dr. Holm now.",
+            "Birchwood upgraded to Enterprise, now 30 seats.",
+            "Who's the contact at Birchwood?",
         ),
         ("Mum takes iron. Allergic to latex.", "Dr. Lee stopped the iron, it's zinc now.", "What is mum allergic to?"),
         ("Two weeks, back on April 11th.", "Osaka is off, the 8th to the 11th is free.", "When do we come back?"),

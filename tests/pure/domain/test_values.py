@@ -2,7 +2,7 @@
 
 import pytest
 
-from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name, find_values
+from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name, find_asked_role, find_values
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,18 @@ def test_a_statement_says_who_or_what_a_name_is(query, statement, is_said):
 )
 def test_other_questions_ask_for_no_name(query):
     assert find_asked_name(query) is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_said"),
+    [("Elm Street Dental is new, contact Yusra.", True), ("Elm Street wants to convert early.", False)],
+)
+def test_a_statement_says_who_has_a_role_somewhere(statement, is_said):
+    pattern = find_asked_role("Who's the contact at Elm Street?")
+    assert pattern is not None
+    assert bool(pattern.search(statement)) is is_said
+
+
+@pytest.mark.parametrize("query", ["Who is my manager?", "Who was at the party?", "Who is the lamp for?"])
+def test_other_questions_ask_for_no_role_somewhere(query):
+    assert find_asked_role(query) is None

@@ -322,6 +322,23 @@ def test_who_leaves_something_is_in_it_no_more():
     assert corrected(known, "Which class is Mia in?") == {2: (0.9, 0.201)}
 
 
+def test_what_does_not_tell_the_attribute_asked_for_corrects_nothing_that_does():
+    known = {1: stated("The mail flag is called new_mail_path."), 2: stated("The mail flag is at 50% now.", 1)}
+    assert corrected(known, "What is the mail flag called?") == {}
+    assert corrected(known, "How is the mail flag set?") == {2: (0.9, 0.201)}
+
+
+def test_what_corrects_another_correction_corrects_the_same_first_statement():
+    """The sofa comes another day than Danuta, who is the cleaner."""
+    known = {
+        1: stated("The cleaner, Danuta, comes on Wednesdays from 9."),
+        2: stated("Danuta can't do Wednesdays any more, she comes on Fridays.", 1),
+        3: stated("The sofa comes on 12 January.", 2),
+    }
+    found = corrected(known, "When does the cleaner come?", {1: 0.9, 2: 0.5, 3: 0.6})
+    assert found[2] == (0.9, 0.401)
+
+
 PORT, OTHER_PORT = "The gateway listens on port 8080.", "Sorry, 9090."
 
 
@@ -530,3 +547,13 @@ def test_the_confidence_in_columns_is_that_of_a_memory(described, curve, anchor)
     )
     [left] = effective_confidence(as_table({1: described}), NOON, policy)
     assert left == pytest.approx(decayed_confidence(memory, policy, now=NOON), abs=1e-9)
+
+
+def test_who_has_a_role_somewhere_is_told_by_what_names_the_role_or_a_change():
+    known = {
+        1: stated("Elm Street wants to convert early."),
+        2: stated("Elm Street Dental has a trial, contact Yusra."),
+        3: stated("Yusra left Elm Street, Kofi is there now."),
+    }
+    found = judged({1: 0.9, 2: 0.8, 3: 0.7}, known, {"answer": 0.5}, "Who's the contact at Elm Street?")
+    assert [ref for ref in known if gained(found, ref, "answer")] == [1]

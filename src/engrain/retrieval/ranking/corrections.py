@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from engrain.domain.text.dialogue.attributes import find_asked_attribute
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
 from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, asks_for_yes_or_no, weigh_turns
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind
@@ -56,9 +57,11 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     if not newer_rows:
         return {}
     question, of_present = Question.parse(candidates.text), asks_for_present(candidates.text)
+    attribute = None if names_speaker else find_asked_attribute(candidates.text)
     most, least = (1, _LEAST_OF_SPEAKER) if names_speaker else (_MOST_CORRECTED, 0.0)
     texts, happened_at = traits["statement"], traits["happened_at"]
     statements = {row: Statement.parse_turn(texts[row], kind) for row in {*best[:most], *newer_rows}}
+    telling = {row for row in statements if attribute is not None and attribute.value.search(texts[row])}
     newest: dict[int, int] = {}
     for newer in sorted(newer_rows, key=lambda row: (happened_at[row], traits["id"][row])):
         weights = {}
@@ -68,13 +71,14 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
                 found = weigh_turns(statements[newer], statements[older], question, follows=follows)
                 is_certain = found.least_share <= LEAST_DENIED and (follows or kind in COUNTED)
                 answers = of_present or found.has_happened or is_certain  # else it is otherwise since then
+                answers &= newer in telling or older not in telling
                 if answers and scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
         if weights.get(nearest):
             # What it corrects may itself correct another: of a chain the last one stands for all. An assistant has
             # often said again what it corrects.
-            roots = [older for older, correction in newest.items() if correction == nearest]
+            roots = [older for older, correction in newest.items() if correction == nearest and weights.get(older)]
             again = [
                 row
                 for row in best

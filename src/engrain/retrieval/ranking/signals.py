@@ -18,7 +18,7 @@ from engrain.domain.text.analysis import STOP_WORDS, is_foreign, terms
 from engrain.domain.text.dialogue.attributes import find_asked_attribute
 from engrain.domain.text.dialogue.changes import asks_for_present
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, REQUESTING, is_question
-from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name, find_values
+from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name, find_asked_role, find_values
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.repetition import measure_repetition
 from engrain.retrieval import speakers
@@ -272,6 +272,11 @@ def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int
     kind = find_asked_kind(text) if asks_for_present(text) and not of_speaker else None
     if kind is not None:
         found += [row for row in best if not find_values(kind, statements[row])]
+    role = find_asked_role(text) if kind == "person" else None
+    if role is not None:
+        changes = candidates.traits["states_change"]
+        without = [row for row in best if not (changes[row] or role.search(statements[row]))]
+        found += without if len(without) < len(best) else []
     return found
 
 

@@ -205,7 +205,12 @@ _PROPER = (
     r"(?!(?:[A-Z]\w+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b)"
     r"[^\W\d_a-z][^\W\d_]{,30}?[a-z]\w{,30}"
 )
-_NAMING = r"(?i:\b(?:name[ds]?|nam(?:ing|e['\u2019]s)|called?|calls|nickname\w*|known as|hei(?:ß|ss)\w*|genannt)\b)"
+# A name that somebody made up for a program, or put in quotes: notify_via_herald.
+_MARKED = r"(?:\b\w+_\w+|[`\"\u201c]\w[^`\"\u201d]{1,40}[`\"\u201d])"
+_NAMING = (
+    r"(?i:\b(?:(?:re)?name[ds]?|titled?|nam(?:ing|e['\u2019]s)|called?|calls|nickname\w*|known as|hei(?:ß|ss)\w*"
+    r"|genannt)\b)"
+)
 # "Chidi, my husband" and "Chidi is my husband", but neither "Hi, my husband" nor "Told my husband".
 _NO_NAME = "|".join(
     """
@@ -277,6 +282,6 @@ def _find_name_of(query: str, thing: str) -> Attribute:
     opens = rf"{_OPENS}\b(?=,| (?:is|was) {_ARTICLE}| (?:and|my|the)\b|['\u2019]s {_ARTICLE}| [A-Z]|:)"
     near = (
         rf"(?<![.!?] )(?<!^){other}[^.!?]{{,40}}{heads}|{heads}(?:(?!\b(?:in|from) [A-Z])[^.!?]){{,40}}{other}"
-        rf"|{opens}[^.!?]{{,40}}{heads}"
+        rf"|{opens}[^.!?]{{,40}}{heads}|{heads}[^.!?]{{,40}}{_MARKED}"
     )
     return Attribute(_NAME_OF, lazy_pattern(rf"{_NAMING}|{near}|\A[^A-Z]*\Z"), _NAME_BEGINNINGS)

@@ -33,6 +33,9 @@ _CHANGES = KeyedPatterns(
     more: no\ more | more\ (?:days?|weeks?|time)
     did+not: not\ (?:\S+\ ){1,3}?as\ \w+\ did
     from+on: from\ \w+\ on
+    meantime: in\ the\ meantime
+    in+for: (?:stand|fill)(?:s|ing)?\ in\ for
+    covers covering: cover(?:s|ing)\ for
     from+today from+tomorrow from+next: from\ (?:today|tomorrow|next)
     as+of: as\ of
     later earlier: (?:is|are|be|starts?|begins?|comes?)\ (?:\S+\ )?(?:days?|weeks?|months?|hours?)\ (?:later|earlier)

@@ -84,6 +84,7 @@ _DAYS_OF_MONTH: Final = _fold(terms(" ".join(f"{day}st {day}nd {day}rd {day}th" 
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
 _FAMILY: Final = _fold(terms(FAMILY))
+_NOW: Final = _fold(terms("now"))
 _CHANGING: Final = _fold(terms("move change switch"))
 # "How old is she now?": what answers need not say so.
 _ASKING: Final = lazy_pattern(r"\b(?:how old|now|new)\b", re.IGNORECASE)
@@ -243,7 +244,7 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     if is_of_another or (question.kind is not None and not newer.values):
         return NO_CORRECTION
     is_new = question.kind is None or not newer.values <= older.values
-    shared, answered = newer.terms & older.terms, older.terms & question.terms
+    shared, answered = newer.terms & older.terms - _NOW, older.terms & question.terms
     about, missing = newer.terms & question.terms, answered - newer.terms
     if question.kind is not None and (shared or about):  # a sentence that has the value need not name the thing again
         about, missing = newer.setting & question.terms, answered - newer.setting
