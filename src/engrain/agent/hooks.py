@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +20,7 @@ from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEn
 from engrain.domain.records import Caller, Degraded
 from engrain.domain.requests import make_act
 from engrain.errors import InvalidInput
+from engrain.log_events import get_logger
 from engrain.storage.runs.claims import count_pending
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from engrain.verbs import words
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 _Answer = TypeVar("_Answer")
 

@@ -6,7 +6,6 @@ of its first attempt: stored once.
 
 from __future__ import annotations
 
-import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from engrain.domain.ids import derived_id, moment_of
 from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open
 from engrain.domain.records import ROLES, Caller, Degraded, Episode, Record
 from engrain.domain.requests import Act
+from engrain.log_events import get_logger
 from engrain.verbs.signatures import signature
 from engrain.working.outbox import Outbox, StoreEpisode
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from engrain.client.connection import Connection
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 _MESSAGE = "hooks.message"
 
 

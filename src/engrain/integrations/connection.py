@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
@@ -16,6 +15,7 @@ from engrain.context.block import ContextBlock, mark_as_data
 from engrain.domain import checks
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.errors import InvalidInput
+from engrain.log_events import get_logger
 from engrain.service import Memory
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engrain.aio import AsyncMemory
     from engrain.domain.pagination import Page
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 _PAGE = 1_000
 SPOKEN_ROLES = ("user", "assistant")  # of messages that are remembered
 MemoryOrLocation: TypeAlias = "Memory | AsyncMemory | str | Path"

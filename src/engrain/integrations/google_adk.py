@@ -5,7 +5,6 @@ https://github.com/google/adk-python, `google.adk.memory.BaseMemoryService`.
 
 from __future__ import annotations
 
-import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from engrain.integrations.connection import (
     derive_key,
     store_text,
 )
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.agent import Agent
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 _IDS = "google-adk"  # namespace of the ids that memories were given, beside other items of the agent
 _ID, _AUTHOR = "adk:id", "adk:author"  # in the metadata of a fact
 

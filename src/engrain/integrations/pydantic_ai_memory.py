@@ -6,7 +6,6 @@ https://github.com/pydantic/pydantic-ai, `pydantic_ai.capabilities.AbstractCapab
 from __future__ import annotations
 
 import copy
-import logging
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_ai import ModelRetry, RunContext, ToolFailed
@@ -23,6 +22,7 @@ from engrain.integrations.connection import (
     quote_block,
     store_text,
 )
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.agent import Agent
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 _INSTRUCTIONS = (
     "You have a long-term memory. Recall before you say that you do not know something about the user or their past; "

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from engrain.agent.operations.instrumentation import CURRENT_VERB, log_verbs
+from engrain.log_events import LogEvent
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -89,6 +90,8 @@ def record_fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _event_text(record: logging.LogRecord) -> str:
+    if isinstance(record.msg, LogEvent):
+        return record.msg.name
     if _is_own(record) or record.levelno < logging.INFO:
         return record.getMessage()
     return f"logged at {record.module}:{record.lineno}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
@@ -14,6 +13,7 @@ from engrain.domain.runs.jobs import Job, firing_key, firing_of, release
 from engrain.domain.runs.retries import Retry
 from engrain.errors import EngrainError, MemoryClosed
 from engrain.jobs.schedules import Schedule, find_due, list_schedules
+from engrain.log_events import get_logger
 from engrain.storage.jobs import add_job, end_job, find_last_firing, take_job
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.service import Memory
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 _LONGEST_PAUSE_S = 60.0
 
 

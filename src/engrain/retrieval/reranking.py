@@ -6,7 +6,6 @@ answer says why.
 
 from __future__ import annotations
 
-import logging
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -18,13 +17,14 @@ from engrain.domain.records import Answer, Contribution, Degraded, Explanation, 
 from engrain.domain.text.indexing import embedding_text
 from engrain.engines.deadlines import DeadlineExceeded, DeadlineRunner
 from engrain.errors import EngineUnavailable, InvalidInput
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.domain.ports import Reranker
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 # A cross-encoder reads 30-50 candidates a second on a core; what others report gains nothing beyond.
 MAX_CANDIDATES = 50
 # Calls that never come back hold a thread each; with so many of them no other is made.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from functools import partial
 from pathlib import Path
@@ -10,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import checks
 from engrain.errors import InvalidInput
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from engrain.storage.store import SqlStore
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 IN_MEMORY = ":memory:"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
 _IN_QUERY = re.compile(r"([?&]password=)[^&#]*")

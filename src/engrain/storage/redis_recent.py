@@ -7,7 +7,6 @@ its key was deleted, and turns that are not consecutive are no answer.
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from dataclasses import fields
@@ -19,6 +18,7 @@ from engrain import metrics
 from engrain.domain.access.scopes import audience_of
 from engrain.domain.records import Episode
 from engrain.errors import InvalidInput
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from redis import Redis
     from redis.client import Pipeline
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 # Of one session Redis holds so many turns; of more sessions than that which it missed, none is trusted for a while.
 MOST_TURNS = 1_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import deque
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from engrain import metrics
 from engrain.domain.faults import describe_fault
 from engrain.domain.memories.hooks import MessageReceipt, fails_open, make_receipt
 from engrain.domain.records import Caller, Degraded, Episode
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.backups import Extent
     from engrain.domain.requests import Act
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 StoreEpisode: TypeAlias = "Callable[[Act, Episode, str], Episode]"
 """Stores an episode under an idempotency key; returns it as stored, now or when it was stored before."""

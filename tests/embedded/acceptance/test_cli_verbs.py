@@ -409,7 +409,7 @@ def test_an_embedder_without_a_key_is_told_once(cli, monkeypatch, caplog):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     ran = cli("recall", "kettle")
     assert ran.err.count("has no key, so searches go by keywords: set embedding.key or OPENAI_API_KEY") == 1
-    [record] = [record for record in caplog.records if record.getMessage() == "the embedder has no key"]
+    [record] = [record for record in caplog.records if record.msg == "the embedder has no key"]
     assert "OPENAI_API_KEY" in record.reason
     assert record.embedder == "openai:text-embedding-3-small"
 

@@ -207,7 +207,7 @@ def test_a_failure_of_one_agent_stops_no_other(fault, code, status, caplog):
         report = memory.consolidate()
         [failure] = report.failures
         assert (failure.agent, failure.code, failure.episodes) == ("a", code, 2)
-        assert [(record.message, record.agent, record.code) for record in caplog.records] == [
+        assert [(record.msg, record.agent, record.code) for record in caplog.records] == [
             ("consolidation failed", "a", code)
         ]
         assert caplog.records[0].reason
@@ -389,9 +389,7 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
         [failure] = report.failures
         assert failure.code == "action_failed"
         assert "no active fact any more" in failure.message
-        assert [(record.message, record.actions) for record in caplog.records] == [
-            ("actions of a consolidation failed", 1)
-        ]
+        assert [(record.msg, record.actions) for record in caplog.records] == [("actions of a consolidation failed", 1)]
         assert "no active fact any more" in caplog.records[0].reason
         assert states(memory, [episode]) == ["consolidated"]
 

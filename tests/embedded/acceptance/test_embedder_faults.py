@@ -73,7 +73,7 @@ def test_an_embedder_that_fails_costs_vectors_and_nothing_else(caplog, fault):
         answer = agent.recall("A turn about apples", preset="semantic")
         assert (answer[0].memory.id, answer.degraded) == (episode.id, ())
     assert metrics.snapshot()["embedding_failures"] > failures
-    stopped = next(each for each in caplog.records if each.message == "embedding stopped")
+    stopped = next(each for each in caplog.records if each.msg == "embedding stopped")
     assert (stopped.error, stopped.embedder) == ("EngineUnavailable", "test:hash")
     assert "nobody shall see" not in caplog.text
 
@@ -103,7 +103,7 @@ def test_the_queue_tries_again_whatever_the_engine_raised(caplog, error):
         while memory.agent("ana").stats().pending_embeddings:
             queue.wait(60)
         queue.close(flush=False)
-    reasons = {record.reason for record in caplog.records if record.message == "embedding stopped"}
+    reasons = {record.reason for record in caplog.records if record.msg == "embedding stopped"}
     name = type(error).__name__
     assert reasons == {"out of order" if isinstance(error, EngineUnavailable) else f"unforeseen: {name}"}
 

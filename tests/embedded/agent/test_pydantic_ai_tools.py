@@ -46,7 +46,7 @@ def test_a_memory_that_is_out_of_reach_is_told_and_the_run_goes_on(memory, path,
     with locked(path):
         output, [told] = run(memory, ("remember", {"content": "Ana drinks coffee"}))
     assert (output, told) == ("Done.", "The memory cannot be reached now.")
-    assert [record.error for record in caplog.records if record.message == "a tool failed open"] == ["DatabaseBusy"]
+    assert [record.error for record in caplog.records if record.msg == "a tool failed open"] == ["DatabaseBusy"]
 
 
 def test_a_fact_is_told_with_whom_and_what_it_is_about(memory):

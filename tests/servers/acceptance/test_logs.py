@@ -106,7 +106,7 @@ def test_a_turn_that_is_refused_is_an_entry_that_is_not_remembered(location, cap
             HI["content"].strip(),
             "Nice name",
         ]
-    assert [(record.message, record.error) for record in caplog.records] == [("turn not remembered", "InvalidInput")]
+    assert [(record.msg, record.error) for record in caplog.records] == [("turn not remembered", "InvalidInput")]
 
 
 def test_an_entry_whose_id_is_there_is_skipped(chat):

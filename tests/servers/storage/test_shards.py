@@ -518,7 +518,7 @@ def test_a_memory_opens_while_a_server_is_away_and_serves_its_tenants_once_it_an
     with closing(opened(urls)) as store:
         names = {name: tenant_on(store, name) for name in NAMES}
     with away(servers["c"]) as start, Memory.open(settings=settings_of(urls), embedder=HashEmbedder()) as memory:
-        [warning] = [record for record in caplog.records if record.message == "server is away"]
+        [warning] = [record for record in caplog.records if record.msg == "server is away"]
         assert warning.server == "c"
         for name in ("home", "b"):
             agent = memory.agent(AGENT, tenant=names[name])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 from engrain import metrics
@@ -24,6 +23,7 @@ from engrain.domain.logs import (
     find_turn,
 )
 from engrain.errors import InvalidInput
+from engrain.log_events import get_logger
 from engrain.storage.exact import logs
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import exact_words, words
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 _MOST_READ = 2**31
 _LIST = "log.sessions"

@@ -17,13 +17,14 @@ from engrain import metrics
 from engrain.agent.operations import tracing
 from engrain.domain.records import Caller, MemoryRecord
 from engrain.errors import EngrainError
+from engrain.log_events import get_logger
 from engrain.verbs.table import by_name
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
 
-_LOG = logging.getLogger("engrain.verbs")
+_LOG = get_logger("engrain.verbs")
 _Owner = TypeVar("_Owner", bound=type)
 # Methods that make a view, close it, or are called every few seconds by monitors and at each request by a server.
 NO_VERBS = frozenset(("agent", "close", "parts", "metrics", "readiness", "authenticate"))

@@ -12,6 +12,7 @@ from engrain import metrics
 from engrain.domain.faults import code_of, public_message
 from engrain.domain.runs import jobs
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable, EngrainError
+from engrain.log_events import get_logger
 from engrain.storage.jobs import end_job, renew_job
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from engrain.domain.runs.jobs import Job
     from engrain.domain.runs.retries import Retry
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 # Messages of these are about the database alone; others may quote a memory.
 _QUOTABLE = (DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.config import describe_missing_key, key_for, load
 from engrain.config.tree import Settings
 from engrain.errors import InvalidInput
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker
     from engrain.engines.llms.usage_meter import MeteredLLM
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 
 class Engines(NamedTuple):

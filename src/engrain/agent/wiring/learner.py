@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import TYPE_CHECKING
 
 from engrain import metrics
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 
 class Learner:

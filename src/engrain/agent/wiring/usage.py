@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import threading
 from dataclasses import replace
@@ -14,6 +13,7 @@ from engrain import metrics
 from engrain.domain.records import Caller, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.errors import EngrainError
+from engrain.log_events import get_logger
 from engrain.storage.write import changes
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _Item = TypeVar("_Item")
 _KeyUse: TypeAlias = "tuple[str, datetime]"
 """The id of a key, and when it was used."""
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 # A write drops what every connection has cached of the file: one a second costs a row of recalls next to nothing. On a
 # server each memory is written once for all answers of that second.
 _GATHER_S = 1.0

@@ -5,7 +5,6 @@ The key of a message is that of any session: a host reads a message again in a s
 
 from __future__ import annotations
 
-import logging
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,6 +19,7 @@ from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_ope
 from engrain.domain.records import Caller, Degraded, Episode, MemoryRecord
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
+from engrain.log_events import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from engrain.domain.memories.routing import WorkingStats
     from engrain.working.sessions import WorkingSession
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 _WATCH_EVERY_S = 60.0  # how much later than `working.ttl_s` an idle process stores a session
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,6 +32,7 @@ from engrain.learning.consolidation.known_memories import (
 from engrain.learning.consolidation.planner import BatchContext, KnownMemories, list_slot_facts, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
 from engrain.learning.consolidation.report import ConsolidationReport, Failure, Group, Learned
+from engrain.log_events import get_logger
 from engrain.storage.runs import claims
 from engrain.storage.selection import load_memories
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 BATCH = 30
 _LONGEST_REASON = 400
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 
 class _LeaseLost(Exception):

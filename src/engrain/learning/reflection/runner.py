@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ from engrain.learning.reflection.reflections import (
     select_window,
     write_draft,
 )
+from engrain.log_events import get_logger
 from engrain.storage.reports.surveys import load_page
 from engrain.storage.runs import claims
 from engrain.storage.search.recency import load_latest_reflection, load_newest
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # More than the one call to a model that a run makes.
 _LEASE_MARGIN_S = 60.0
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
+from engrain.log_events import get_logger
 from engrain.storage.write.embedding_versions import find_unembedded
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 BATCH = 64  # made in one call and stored in one transaction: the loss by a crash
 
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 # Writes come in bursts: a batch of eight costs little more than one, and the work is not done between two writes.
 _GATHER_S, _MOST_GATHER_S = 0.02, 0.16
 _PAUSE_AFTER_FAILURE_S = 5.0

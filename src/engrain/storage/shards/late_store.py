@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.ids import fresh_id
 from engrain.errors import DatabaseBusy, DatabaseUnreachable, MemoryClosed
+from engrain.log_events import get_logger
 from engrain.storage.store import SqlStore
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 AWAY = (DatabaseUnreachable, DatabaseBusy)
 _NO_VERSION = -1  # of vectors that no question is compared with
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 
 
 class LateStore(SqlStore):

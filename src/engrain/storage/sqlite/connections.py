@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import secrets
 import threading
@@ -16,6 +15,7 @@ from weakref import WeakSet
 import apsw
 
 from engrain.errors import DatabaseReadOnly, MemoryClosed, NotAnEngrainFile, StorageError
+from engrain.log_events import get_logger
 from engrain.storage.file_modes import describe_exposure
 from engrain.storage.sqlite.driver_errors import ErrorTranslation, raise_translated
 
@@ -34,7 +34,7 @@ _MOST_MARKS = 2**31 - 1  # which SQLite has room for
 # A conversation that is observed, asked about and remembered has 100 to 200 statements: with the driver's 100, a fifth
 # was prepared anew for each turn.
 _MOST_PREPARED = 300
-_LOG = logging.getLogger(__name__)
+_LOG = get_logger(__name__)
 _OWNER_ONLY = 0o600
 _OWNER_ONLY_FOLDER = 0o700
 
