@@ -418,8 +418,6 @@ class Agent(Conversations):
             case "recall" | "past":
                 asked, then = handling.past_question(parts, routing)
                 done |= {"answer": self.recall(asked, as_of=then)}
-                if handling.tells(routing, role):
-                    done |= {"kept": self.observe(text, role=role, speaker=speaker)}
             case "working":
                 done |= {"working": self.working.append(text, role=role, speaker=speaker)}
             case "note":
@@ -441,6 +439,8 @@ class Agent(Conversations):
                 is_proposed = routing.route == "fact" and policy.remember == "propose"
                 suggestion = handling.suggest_fact(routing, caller) if is_proposed else None
                 done |= {"kept": self.observe(content, role=role, speaker=speaker), "suggestion": suggestion}
+        if "kept" not in done and handling.tells_more(routing, role):
+            done |= {"kept": self.observe(text, role=role, speaker=speaker)}
         return HandledInput(routing=routing, **done)
 
     def import_file(

@@ -53,6 +53,20 @@ class Phrases(NamedTuple):
     about: str  # the rest of one about a topic; "own" matches where it is about what the speaker said
 
 
+# Who "is a smoker" has no work of that name, so these alone are told without "work as".
+_OCCUPATIONS_EN: Final = (
+    "(?:nurse|teacher|engineer|developer|programmer|designer|architect|lawyer|solicitor|doctor|surgeon|dentist|vet"
+    "|pharmacist|paramedic|midwife|therapist|psychologist|physiotherapist|accountant|consultant|analyst|scientist"
+    "|researcher|professor|lecturer|librarian|journalist|editor|translator|photographer|electrician|plumber|carpenter"
+    "|mechanic|welder|gardener|farmer|baker|butcher|chef|cook|waiter|waitress|barista|hairdresser|cleaner|driver|pilot"
+    "|firefighter|police officer|postman|cashier|receptionist|secretary|social worker|project manager|product manager"
+    "|sysadmin|data scientist|software tester|goldsmith|tailor|potter|luthier)"
+)
+_GRADES_EN: Final = (
+    "senior|junior|lead|head|chief|staff|retired|freelance|part-time|full-time|registered|primary|secondary|high|school"
+    "|maths?|music|english|software|web|backend|front-?end|full-stack|data|mechanical|civil|electrical|graphic|product"
+    "|family|tax|truck|bus|taxi|pastry|private|night|veterinary|theatre"
+)
 _DIETS_EN: Final = "vegetarian|vegan|pescatarian|flexitarian|omnivore|lactose[- ]intolerant|gluten[- ]free|kosher|halal"
 
 PHRASES: Final[Mapping[str, Phrases]] = {
@@ -61,12 +75,17 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         corrections="actually|correction|no|sorry|i mean|wrong|that's (?:wrong|not right|not true)",
         requests=r"(?:please )?(?:(?:remember|keep in mind|don't forget)(?: that|:)?|fact(?: that|:))",
         facts={
-            "live in": "i ~(?:live|am living|reside) in VALUE",
+            "live in": "i ~(?:live|am living|reside) in VALUE; i'm ~living in VALUE",
             "live at": "i ~live at VALUE",
-            "work at": "i ~work at VALUE",
+            "work at": "i ~work at VALUE; (?:i'm|i am) ~working at VALUE; i(?:'ve| have)?(?: just| recently| now)*"
+            " (?:got|gotten|taken|took|landed|started) (?:a|my) (?:new )?job (?:at|with) VALUE",
             "work for": "i ~work for VALUE",
-            "work as": "i ~work as VALUE",
+            "work as": f"i ~work as VALUE; (?:i'm|i am) ~(?P<value>an? (?:(?:{_GRADES_EN}) )*{_OCCUPATIONS_EN}"
+            r"(?: (?:at|in|for|with|now|since|but|and)\b.*)?)",
             "name": "i(?: am|'m) (?:called|named) VALUE; my name's VALUE",
+            "nickname": "(?:please |just )*call me VALUE",
+            "age": r"(?:i'm|i am) ~(?P<value>[1-9]\d|1[01]\d)(?: years old| years of age)?",
+            "birthday": r"(?:my birthday's|i was born on) (?P<value>(?=.*\d).+)",
             "diet": rf"(?:i am|i'm)(?: now| actually| a| an| strictly)* (?P<value>(?:(?:not|no longer) )?(?:a )?"
             rf"(?:strictly )?(?:{_DIETS_EN})(?: now| any ?more| again| since .+)?)",
         },
@@ -81,14 +100,18 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         times=r"last|this|next|yesterday|today|recently|and|with|for|a (?:week|month|year|few)|ago"
         r"|(?:on|in|at) (?:the (?:spring|summer|autumn|winter)|\d{4})",
         forget=r"(?:forget|(?:scratch|strike|ignore|disregard)(?= (?:that|this|it|what i|(?:my|the) last)\b)|(?:delete"
-        r"|erase|remove|drop)(?=.*\b(?:from (?:your |the )?memory|you (?:know|remember)|i (?:just )?(?:said|told"
-        r"|mentioned))\b))\b(?P<rest>.*)",
+        r"|erase|remove|drop|wipe|clear)(?=.*\b(?:from (?:your |the )?memory|you (?:know|remember)|i (?:just )?(?:said"
+        r"|told|mentioned)|(?:everything|all) (?:that )?you have (?:on|about|of)"
+        r"|all (?:of )?my (?:personal )?(?:data|memories)|my last (?:message|words))\b)"
+        r"|(?:don't|do not) (?:remember|memori[sz]e)(?= (?:this|that|it)$)"
+        r"|stop remembering)\b(?P<rest>.*)",
         last_said=r"(?:about )?(?:that|this|it|the last (?:thing|message)|my last (?:message|words)|(?:what|the"
         r" (?:last )?(?:thing|message)s?)(?: that)?(?: i)?(?: have)?(?: just)? (?:said|told you|wrote))(?: again)?"
         r"(?:,? (?:and )?(?:please |just )?forget (?:it|that))?",
         all_known=r"(?:everything|all)(?:,? (?:that )?(?:you (?:know|remember|have)|i (?:have )?(?:said|told you)))?"
-        r"(?: (?:about|of|on) me)?",
-        about=r"(?:(?:what|all|everything|anything|whatever|the (?:thing|part|bit|story|message)s?)"
+        r"(?: (?:about|of|on) me)?|all (?:of )?my (?:personal )?(?:data|memories)",
+        about=r"(?:(?:what|all|everything|anything|whatever|the (?:thing|part|bit|story|message)s?"
+        r"|(?:all )?(?:of )?(?:my|your|the) memor(?:y|ies))"
         r"(?:(?: that)? (?:(?P<own>i|we)|you|he|she|they)(?: have|'ve|ever| just)* (?:\w+)(?: (?:to )?(?:you|me))?)? )?"
         r"(?:about|of|on|regarding|concerning|with) (?P<topic>.+)",
     ),
@@ -114,13 +137,16 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         "lieblingsfarbe; favourite food: lieblingsessen",
         after="nicht|sondern|aber|weil|ohne|mit (?:einem|zwei)|und (?:ich|meine?|wir|unsere?)|seit|jetzt|übrigens",
         times="und|mit|letzte[nsr]?|gestern|heute|vor",
-        forget=r"(?:vergiss|vergessen sie|streich(?:e)?(?= (?:das|es|was)))(?!,? nicht\b)(?P<rest>.*)",
+        forget=r"(?:vergiss|vergessen sie|streich(?:e)?(?= (?:das|es|was))|l[öo]sch(?:e|en sie)?"
+        r"(?=.*\b(?:alles(?: (?:über|zu)|,? was)|ged[äa]chtnis)\b))(?!,? nicht\b)(?P<rest>.*)",
         last_said=r"(?:das|dies|es|das letzte|das eben|was ich (?:dir )?(?:gerade|eben|zuletzt)?(?: dir)? ?(?:gesagt"
         r"|erzählt|geschrieben) habe)(?: wieder| bitte)*",
-        all_known=r"alles(?:,? was (?:du|ihr|sie)(?: \w+){0,4}? (?:wei(?:ß|ss)t|wissen|haben?|hast))?"
+        all_known=r"alles(?:,? was (?:du|ihr|sie)(?: (?!(?:über|von|zu|wegen)\b)\w+){0,4}?(?: (?:über mich|von mir))?"
+        r" (?:wei(?:ß|ss)t|wissen|haben?|hast))?"
         r"(?: (?:über|von) (?:mich|mir))?",
-        about=r"(?:(?:das|alles|was)?,? ?(?P<own>was (?:ich|wir)(?: dir| euch| ihnen)?(?: gerade| eben)?|) ?(?:du )?"
-        r"(?:über|von|zu|wegen) (?P<topic>.+?)(?: (?:gesagt|erzählt|geschrieben|wei(?:ß|ss)t|habe|haben))*)",
+        about=r"(?:das|alles)?,? ?(?P<own>was (?:ich|wir)(?: dir| euch| ihnen)?(?: gerade| eben)?|) ?(?:was )?"
+        r"(?:(?:du|ihr|sie)(?: so| alles| noch)* )?(?:über|von|zu|wegen) (?P<topic>.+?)"
+        r"(?: (?:gesagt|erzählt|geschrieben|wei(?:ß|ss)t|wisst|wissen|habe|hast|haben))*",
     ),
     "spanish": Phrases(
         openings="bueno|por cierto|hola|ahora|sí",
@@ -142,7 +168,8 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         "favorito",
         after="no|pero|porque|sin|y (?:yo|mi|mis|vivo|trabajo|me)|desde|ahora",
         times="y|con|hoy|ayer|la semana|el (?:mes|año)|hace|en",
-        forget=r"(?:olv[ií]d[ae]|borra de tu memoria)(?P<rest>(?:lo\b)?.*)",
+        forget=r"(?:olv[ií]d[ae]|borra de tu memoria|(?:borra|elimina)(?= todo lo que (?:sabes|te)\b))"
+        r"(?P<rest>(?:lo\b)?.*)",
         last_said=r"(?:eso|esto|lo|lo que (?:te )?(?:acabo de decir(?:te)?|he dicho|dije))",
         all_known="todo(?: lo que sabes(?: (?:de|sobre) m[ií])?)?",
         about=r"(?:todo )?(?:lo )?(?P<own>que (?:te )?(?:dije|he dicho|conté|he contado) |)(?:que sabes )?"
@@ -168,7 +195,7 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         "cheffe; spouse: femme, mari; doctor: médecin; favourite colour: couleur préférée",
         after="pas|mais|parce|sans|et (?:je|j|mon|ma|mes)|depuis|maintenant",
         times="et|avec|hier|la semaine|le mois|l'année|il y a|en",
-        forget=r"(?:oublie|oubliez)(?! pas\b)(?P<rest>.*)",
+        forget=r"(?:oublie|oubliez|(?:efface|supprime)(?= tout ce que (?:tu|je|j')))(?! pas\b)(?P<rest>.*)",
         last_said=r"(?:ça|cela|-le|ce que (?:je viens de (?:te |vous )?dire|j'ai dit|je t'ai dit))",
         all_known="tout(?: ce que tu sais(?: (?:de|sur) moi)?)?",
         about=r"(?:tout )?(?P<own>ce que (?:j'ai|je t'ai|je vous ai) (?:dit|raconté) |)(?:ce que tu sais )?"
@@ -193,7 +220,7 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         "manager: capo; spouse: moglie, marito; doctor: medico; favourite colour: colore preferito",
         after="non|ma|perché|senza|e (?:io|il|la|mi|abito|lavoro)|da (?:un|una|ieri)|adesso|ora",
         times="e|con|ieri|la settimana|il mese|nel",
-        forget=r"(?:dimentica|scorda)(?P<rest>(?:lo\b)?.*)",
+        forget=r"(?:dimentica|scorda|cancella(?= tutto quello che\b))(?P<rest>(?:lo\b)?.*)",
         last_said=r"(?:questo|quello|ciò|lo|(?:quello|ciò) che (?:ti )?ho (?:appena )?detto)",
         all_known="tutto(?: quello che sai(?: (?:di|su) me)?)?",
         about=r"(?:tutto )?(?P<own>(?:quello|ciò) che (?:ti )?ho (?:detto|raccontato) |)(?:quello che sai )?"
@@ -218,7 +245,7 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         "manager: chefe; spouse: mulher, marido; doctor: médico; favourite colour: cor favorita",
         after="não|mas|porque|sem|e (?:eu|meu|minha|moro|trabalho)|desde|agora",
         times="e|com|hoje|ontem|na semana|no (?:mês|ano)|há|em",
-        forget=r"(?:esquece|esqueça|esqueces)(?P<rest>.*)",
+        forget=r"(?:esquece|esqueça|esqueces|apaga(?= tudo o que\b))(?P<rest>.*)",
         last_said=r"(?:isso|isto|-o|o que (?:eu )?(?:te )?(?:acabei de (?:te )?dizer|disse))",
         all_known="tudo(?: o que sabes?(?: (?:de|sobre) mim)?)?",
         about=r"(?:tudo )?(?:o )?(?P<own>que (?:eu )?(?:te )?(?:disse|contei) |)(?:que sabes? )?"

@@ -6,7 +6,6 @@ Statements of oneself, questions and requests to forget are read in the language
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.memories.predicates import predicate_key
@@ -15,19 +14,16 @@ from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import ends_with_question_mark, is_question
 from engrain.domain.text.languages import ENGLISH, stop_words
 from engrain.domain.text.small_talk import is_small_talk
-from engrain.routing.phrases import DAYS, PASSING, PHRASES, Phrases
+from engrain.routing.patterns import Patterns, compile_phrases, unify
+from engrain.routing.phrases import DAYS, PASSING, PHRASES
+from engrain.routing.removals import parse_removal
 from engrain.routing.tool_names import names_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from engrain.domain.records import Role
 
 # A longer text says more than one thing: it is no statement, no request to forget and no question of the past.
 _MOST_CHARACTERS: Final = 2_000
-_NOW: Final = "(?:(?:now|currently|jetzt|nun|inzwischen|ahora|maintenant|actuellement|adesso|ora|agora) )*"
-_THING: Final = r"(?P<thing>[\w' -]{1,60}?)"
-_WHOM: Final = r"(?P<subject>[^\W\d_][\w'.-]*(?: [^\W\d_][\w'.-]*){0,3})"
 # A relation of the speaker ("my sister") is theirs: two speakers have two of them.
 _KIN = re.compile(
     r"(?:my|our|meine?|unsere?|mi|nuestr[oa]|mon|ma|notre|(?:il |la )?mi[oa]|(?:o |a )?(?:meu|minha)) (?P<kin>.+)",
@@ -39,6 +35,10 @@ _OF_ANOTHER = re.compile(
     re.DOTALL,
 )
 _ARTICLES: Final = frozenset("the den der die das la le el los las il lo o a os as a an".split())
+# Neither "Call me tomorrow" nor "CALL ME LATER".
+_NICKNAME = re.compile(
+    r"(?!(?:Tomorrow|Later|Back|When|If|Crazy|Maybe|Soon)\b)[A-Z](?:\w*[a-z]\w*|[A-Z]?)(?: [A-Z]\w*)?"
+)
 _NO_PLACE: Final = frozenset(
     "hope fear peace sin harmony exile myself night nights home casa free it that this you".split()
 )
@@ -59,14 +59,25 @@ _PASSWORD = re.compile(r"\b(?:password|passphrase|passcode)$", re.IGNORECASE)
 _MOVES_ON = re.compile(r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois) (?:back )?(?:to|nach|a|à|para|in)\b")
 _TELLING = re.compile(r"[^\W_a-zß-öø-ÿ]|[`'\"/@_]")
 _PASSES = re.compile(rf"\b{PASSING}\b", re.IGNORECASE)
-_FULL_STOP: Final = r"(?<=\w{3})[.!;]\s|\n"
 _NOTE = re.compile(
     r"(?:please )?(?:note|save) (?:as )?(?P<key>[\w./-]+(?::[\w./-]+)*)(?:: | = )(?P<content>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _RULE = re.compile(
-    r"(?:rule: (?P<content>.+)|(?:please )?(?:always|never|from now on(?!,? (?:i|we) (?:live|work)\b)|whenever"
-    r"|make sure (?:to|that)|every time)\b.+)",
+    r"(?:rule: (?P<content>.+)|(?:please )?(?:(?:you (?:should|must|have to|need to) )?(?:always|never)"
+    r"|from now on(?!,? (?:i|we) (?:live|work)\b)|whenever|make sure (?:to|that)|every time|don't ever"
+    r"|(?:don't|do not|stop) call(?:ing)? (?:me|us)(?= (?!\w+day\b)(?-i:[A-Z]))"
+    r"|next time(?=,(?! (?:i|we|you|he|she|they|it|there)\b)))\b.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+# "When I ask for code, use TypeScript", but not "If the parcel comes, call me".
+_CONDITION = re.compile(
+    r"(?:(?:when|if) (?:i|you|we|any\w*|some(?:thing|body|one)|an?|tests?"
+    r"|the (?:build|tests?|ci|pipeline|linter|user|customer))"
+    r"|before (?:you )?(?:commit|push|merg|deploy|delet|edit|chang|send|answer|book|order|buy|writ)\w*)\b[^?]{,160}?, "
+    r"(?:(?:please|then|just|always|never|do not|don't) )*(?:use|ask|answer|reply|respond|write|run|rerun|check|add"
+    r"|show|include|start|stop|make|keep|format|put|read|restart|try|avoid|translate|summari[sz]e|update|commit|push"
+    r"|create|warn|confirm|verify|prefer|explain|skip|log|switch)\b(?! of\b)[^?]+",
     re.IGNORECASE | re.DOTALL,
 )
 _QUESTION = re.compile(
@@ -76,16 +87,6 @@ _QUESTION = re.compile(
 _SCRATCH = re.compile(r"(?:thinking|scratch|scratchpad|plan|todo): ", re.IGNORECASE)
 
 _MONTH: Final = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-_POLITE: Final = (
-    r"(?:(?:and|so|ok|okay|now|please|pl[sz]|kindly|never mind|(?:can|could|would|will) you|you can|i want you to|und"
-    r"|bitte|y|por favor|et|s'il te plaît|e|per favore)[, ]+)*"
-)
-_FROM_MEMORY = re.compile(
-    r"\s+from (?:your |the )?memory\b|[,\s]*\b(?:please|pl[sz]|bitte|por favor|s'il te plaît|per favore)$|\bany ?more$",
-    re.IGNORECASE,
-)
-_NO_TOPIC = re.compile(r"(?: to)? ?(?:you|me)\b.*|to .*", re.IGNORECASE)
-
 _BELIEF = re.compile(
     r"\bdid (?:you|we) (?:believe|think|know|assume)\b|\b(?:was|were) (?:believed|known|assumed)\b",
     re.IGNORECASE,
@@ -113,7 +114,8 @@ def route(content: str, *, role: Role = "user", speaker: str | None = None) -> R
         return Routing(route="working", content=content, reasons=("it begins as a thought or a plan does",))
     if role == "assistant":
         return _episode(content, "what the assistant said is what happened")
-    return _explicit(content) or _removal(content) or _question(content) or _statement(content, speaker or role)
+    removal = parse_removal(content) if len(content) <= _MOST_CHARACTERS else None
+    return _explicit(content) or removal or _question(content) or _statement(content, speaker or role)
 
 
 def _explicit(content: str) -> Routing | None:
@@ -128,33 +130,10 @@ def _explicit(content: str) -> Routing | None:
     return None
 
 
-def _removal(content: str) -> Routing | None:
-    """Routes a request to forget something."""
-    if len(content) > _MOST_CHARACTERS:
-        return None
-    plain = _unify(content).rstrip(" .!?")
-    for phrases in _compile_phrases():
-        asked = phrases.forget.fullmatch(plain)
-        if asked is None:
-            continue
-        rest = _FROM_MEMORY.sub("", asked["rest"]).strip(" ,:")
-        if phrases.last_said.fullmatch(rest):
-            reasons = ("it asks to forget what was said last",)
-            return Routing(route="forget", content=content, topic="", speaker_alone=True, reasons=reasons)
-        if phrases.all_known.fullmatch(rest):
-            reasons = ("it asks to forget everything",)
-            return Routing(route="forget", content=content, of_everything=True, reasons=reasons)
-        about = phrases.about.fullmatch(rest)
-        topic = about["topic"] if about else rest
-        if topic and not _NO_TOPIC.fullmatch(topic):
-            is_own = about is not None and bool(about["own"])
-            reasons = ("it asks to forget something",)
-            return Routing(route="forget", content=content, topic=topic, speaker_alone=is_own, reasons=reasons)
-    return None
-
-
 def _question(content: str) -> Routing | None:
     is_marked = ends_with_question_mark(content)
+    if not is_marked and _CONDITION.fullmatch(content):
+        return None
     if not is_marked and not _QUESTION.match(content) and not ("?" not in content and is_question(content)):
         return None
     believed = _BELIEF.search(content) if len(content) <= _MOST_CHARACTERS else None
@@ -173,77 +152,15 @@ def _find_topic(content: str, believed: re.Match[str]) -> str:
     return plain if terms(plain) else ""
 
 
-class _Patterns(NamedTuple):
-    """Compiled phrases of one language."""
-
-    openings: re.Pattern[str]
-    corrections: re.Pattern[str]
-    requests: re.Pattern[str]
-    facts: tuple[tuple[str, re.Pattern[str]], ...]  # with their predicates
-    moves: re.Pattern[str]
-    moves_of_others: re.Pattern[str]
-    things: tuple[re.Pattern[str], ...]
-    predicates: dict[str, str]  # of things
-    value_end: re.Pattern[str]
-    place_end: re.Pattern[str]
-    forget: re.Pattern[str]
-    last_said: re.Pattern[str]
-    all_known: re.Pattern[str]
-    about: re.Pattern[str]
-
-
-@cache
-def _compile_phrases() -> tuple[_Patterns, ...]:
-    """The phrases of all languages, compiled by the first input that is routed."""
-    return tuple([_compile(phrases) for phrases in PHRASES.values()])
-
-
-def _compile(phrases: Phrases) -> _Patterns:
-    named = [line.partition(":") for line in phrases.names.split(";") if line]
-    value_end = rf"[,;]? (?:{phrases.after})\b|{_FULL_STOP}"
-    return _Patterns(
-        openings=_pattern(rf"(?:(?:{phrases.openings}|{phrases.corrections})\b[,:;.!]* +)+"),
-        corrections=_pattern(rf"(?:{phrases.corrections})\b"),
-        requests=_pattern(rf"{phrases.requests} (?P<value>.+)"),
-        facts=tuple((name, part) for name, text in phrases.facts.items() for part in _parts(text)),
-        moves=_pattern(phrases.moves),
-        moves_of_others=_pattern(phrases.moves_of_others),
-        things=tuple(_parts(phrases.things)),
-        predicates={word.strip(): name.strip() for name, _, listed in named for word in listed.split(",")},
-        value_end=re.compile(rf"(?:{value_end}).*", re.DOTALL),
-        place_end=re.compile(
-            rf"(?:{value_end}|,| (?:{phrases.times})\b| (?:(?:on|in|at|am|im|en|em|a|nel) )?(?i:{DAYS})\b).*", re.DOTALL
-        ),
-        forget=_pattern(f"{_POLITE}{phrases.forget}"),
-        last_said=_pattern(phrases.last_said),
-        all_known=_pattern(phrases.all_known),
-        about=_pattern(phrases.about),
-    )
-
-
-def _parts(text: str) -> Iterator[re.Pattern[str]]:
-    return (_pattern(part.strip()) for part in text.split(";"))
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    """Compile a phrase, with its signs for a value, a thing, a subject and a word for now."""
-    full = text.replace("VALUE", "(?P<value>.+)").replace("~", _NOW).replace("THING", _THING).replace("WHOM", _WHOM)
-    return re.compile(full, re.IGNORECASE | re.DOTALL)
-
-
-def _unify(text: str) -> str:
-    """A text with one kind of apostrophe, each character in its place."""
-    return text.replace("\u2019", "'")
-
-
 def _statement(content: str, speaker: str) -> Routing:
-    if _RULE.fullmatch(content) and not is_small_talk(content):
+    is_rule = _RULE.fullmatch(content) or (_CONDITION.fullmatch(content) and not _PASSES.search(content))
+    if is_rule and not is_small_talk(content):
         return Routing(route="rule", content=content, reasons=("it says how to go about something from now on",))
     if len(content) > _MOST_CHARACTERS:
         return _episode(content, "it is too long for one statement: what was said is kept word for word")
-    plain = _unify(content).rstrip(" .!")
+    plain = unify(content).rstrip(" .!")
     is_requested = False
-    for language, phrases in zip(PHRASES, _compile_phrases(), strict=True):
+    for language, phrases in zip(PHRASES, compile_phrases(), strict=True):
         request = phrases.requests.fullmatch(plain)
         is_requested |= request is not None
         start = request.start("value") if request else 0
@@ -308,7 +225,7 @@ class _Sentence(NamedTuple):
         )
 
 
-def _parse_own(sentence: _Sentence, phrases: _Patterns) -> Routing | None:
+def _parse_own(sentence: _Sentence, phrases: Patterns) -> Routing | None:
     """Routes what somebody says of themselves; None for what one place could not hold."""
     move = phrases.moves.fullmatch(sentence.plain, sentence.start)
     if move:
@@ -332,7 +249,7 @@ def _parse_own(sentence: _Sentence, phrases: _Patterns) -> Routing | None:
     return None
 
 
-def _parse_other(sentence: _Sentence, phrases: _Patterns, *, is_requested: bool) -> Routing | None:
+def _parse_other(sentence: _Sentence, phrases: Patterns, *, is_requested: bool) -> Routing | None:
     """Routes what is said of another: a move, or what is asked to be remembered or put right."""
     move = phrases.moves_of_others.fullmatch(sentence.plain, sentence.start)
     if move:
@@ -347,7 +264,7 @@ def _parse_other(sentence: _Sentence, phrases: _Patterns, *, is_requested: bool)
     return sentence.fact((other["subject"], other["predicate"].lower()), other.span("content"), phrases.value_end)
 
 
-def _find_whom(subject: str, speaker: str, phrases: _Patterns) -> str | None:
+def _find_whom(subject: str, speaker: str, phrases: Patterns) -> str | None:
     """The name of whom a statement is about; None for a pronoun, and for what has no name."""
     kin = _KIN.fullmatch(subject)
     if kin:
@@ -368,6 +285,8 @@ def _is_own_value(predicate: str, value: str) -> bool:
     first = words(value)[:1]
     if not first or first[0] in _NO_PLACE:
         return False
+    if predicate == "nickname":
+        return _NICKNAME.fullmatch(value) is not None and re.match(DAYS, value, re.IGNORECASE) is None
     if predicate in {"live in", "work at"}:
         return _names_somewhere(value) or (value.islower() and " " not in value)
     return predicate != "name" or value[:1].isupper() or value.islower()

@@ -43,6 +43,23 @@ def ids(memories):
     return {memory.id for memory in memories}
 
 
+def test_what_stands_behind_a_request_to_forget_is_kept_without_it(opened):
+    agent = opened(forget="do").agent("aide", session="monday")
+    wrong = agent.observe("My PIN is 4471.")
+    handled = agent.handle("Forget that. The dentist is on Friday at 9.")
+    assert ids(handled.forgotten) == {wrong.id}
+    assert handled.kept.content == "The dentist is on Friday at 9."
+    assert [memory.content for memory in agent.list()] == ["The dentist is on Friday at 9."]
+
+
+@pytest.mark.parametrize("said", ["Scratch that, it's Tuesday.", "Forget it, I'll do it myself."])
+def test_what_puts_right_or_plans_is_kept_and_forgets_nothing(opened, said):
+    agent = opened(forget="do").agent("aide", session="monday")
+    agent.observe("The dentist is on Monday.")
+    assert agent.handle(said).kept.content == said
+    assert len(agent.list().items) == 2
+
+
 def test_a_request_to_forget_is_answered_with_the_memories_and_what_to_call(told):
     agent, expected = told
     before = ids(agent.list())

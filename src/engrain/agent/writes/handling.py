@@ -33,9 +33,10 @@ def past_question(parts: Parts, routing: Routing) -> tuple[str, datetime | None]
     return routing.topic or "", min(spans[0].end, now) if spans else now
 
 
-def tells(routing: Routing, role: Role) -> bool:
-    """True for a question of a person that tells something beside."""
-    return role == "user" and not asks_alone(routing.content, role=role)
+def tells_more(routing: Routing, role: Role) -> bool:
+    """True for a question of a person, or a request to forget, that tells something beside."""
+    asks = routing.route in ("recall", "past")
+    return routing.is_part if not asks else role == "user" and not asks_alone(routing.content, role=role)
 
 
 def remember_statement(parts: Parts, caller: Caller, routing: Routing, turn: Mapping[str, Any]) -> tuple[Episode, Fact]:

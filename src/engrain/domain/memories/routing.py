@@ -36,7 +36,8 @@ class Routing(Record):
             said, or for everything of that time.
         of_everything: of the route "forget", whether all that is known is meant, whatever the topic.
         speaker_alone: whether the request is about what the speaker said, and nobody else.
-        is_part: of the route "fact", whether the words say more than the fact, so that they are an episode besides.
+        is_part: of the routes "fact" and "forget", whether the words say more: all of them are an episode besides, or
+            what stands behind the request to forget, which is then the `content`.
     """
 
     route: Route
