@@ -4,6 +4,7 @@
 import pytest
 
 from engrain import Memory
+from tests.support.clock import Clock
 
 # A statement and what it answers, by language; the first question of each has no question mark that English knows.
 ASKED = {
@@ -87,3 +88,20 @@ def test_how_much_is_asked_is_no_evidence_by_itself(memory):
     agent.hooks.message("Ali kann jetzt viel besser lesen, die Förderung läuft bis zu den Winterferien.")
     memory.flush()
     assert agent.recall("Wie viel verdiene ich?").evidence == "none"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Was gab es vorgestern zu Mittag?", "Zu Mittag gab es Pilzrisotto."),
+        ("¿Qué hubo anteayer para comer?", "Para comer hubo arroz con setas."),
+    ],
+)
+def test_what_was_said_at_the_time_that_a_question_names_gains(location, question, said):
+    clock = Clock()
+    with Memory.open(location, clock=clock) as memory:
+        memory.agent("aide", session="then").observe(said)
+        clock.pass_time(days=2)
+        memory.flush()
+        [hit] = memory.agent("aide", session="now").recall(question)
+        assert {share.channel: share.value for share in hit.why.contributions}["moment"] == pytest.approx(0.1)

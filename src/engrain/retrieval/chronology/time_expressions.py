@@ -1,4 +1,4 @@
-"""Parser of dates and time expressions in English queries into spans of time. Pure; reads no memory.
+"""Parser of dates and time expressions in queries into spans of time, by their English words. Pure; reads no memory.
 
 A library that finds dates in text gives points, takes 10-100 ms for a sentence and reads "may" as a month; a ranking
 needs spans ("last spring"), for every question, and a miss costs nothing: time is a boost, never a filter.
@@ -46,7 +46,7 @@ _NUMBERS: Final = {
     )
     for word in words.split()
 }
-_PART_OF_DAY: Final = "morning|afternoon|evening"
+_PARTS: Final = "morning|afternoon|evening"
 _DAYS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 
 _MONTH = "(?P<month>" + "|".join(_MONTHS) + r")\.?"
@@ -90,6 +90,10 @@ class RelativeSpan:
 
 def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
     """The times that a query names, seen from `now`: the most exact reading of each."""
+    if _FOREIGN.search(text):
+        from engrain.retrieval.chronology.translations import translate_times
+
+        text = translate_times(text)
     return split_spans(text, now)[0]
 
 
@@ -112,7 +116,8 @@ def parse_span(text: str, now: datetime, *, after: datetime | None = None) -> Sp
     A weekday, and a month or day without a year, is the last one; with `after` the first that is not over then. What
     lies some days, weeks, months or years off is a day, and so is the beginning or end of a time.
     """
-    named = _BEFORE_TIME.sub("", " ".join(text.split()))
+    text = " ".join(text.split())
+    named = _BEFORE_TIME.sub("", text)
     boundary = _BOUNDARY.fullmatch(named)
     if boundary is not None:
         return _read_boundary(boundary, parse_span(_UNNAMED.sub("this ", boundary["time"]), now, after=after))
@@ -123,7 +128,10 @@ def parse_span(text: str, now: datetime, *, after: datetime | None = None) -> Sp
             span = None if match is None else _read(read, match, after if after and read is _coming else now)
             if span is not None:
                 return span
-    return None
+    from engrain.retrieval.chronology.translations import list_translations
+
+    spans = (parse_span(translation, now, after=after) for translation in list_translations(text))
+    return next(filter(None, spans), None)
 
 
 def split_coming_span(text: str, now: datetime) -> tuple[Span | None, str]:
@@ -428,15 +436,19 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         (rf"\b(?:past|last) (?:{_COUNT} )?(?P<unit>day|week|month|year)s\b", _past),
         (r"\b(?P<which>this|last) (?P<unit>week|weekend|month|year)\b", _last),
         (rf"\b(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
-        (
-            rf"\b(?:(?:the )?day before yesterday|yesterday|today|tonight|last night|this (?:{_PART_OF_DAY}))\b",
-            _named_day,
-        ),
+        (rf"\b(?:(?:the )?day before yesterday|yesterday|today|tonight|last night|this (?:{_PARTS}))\b", _named_day),
         (rf"\b(?:in|of|during|since|year) {_YEAR}\b", _year),
     ):
         yield lazy_pattern(pattern, re.IGNORECASE), read
 
 
+# A word by which a time of another language is told, or a letter that English has not.
+_FOREIGN: Final = lazy_pattern(
+    r"[ß-ÿ]|\b(?:(?:vor)?gestern|heute|letz\w+|dies\w+|vor|im|seit|anfang|ende|am (?=\d|\w+tag\b)|ayer|anoche|hoy"
+    r"|pasad[oa]|est[ea]|hace|en|e[lm]|hier|ce|cette|il|l[ae]|fin|fa|ieri|oggi|scors[oa]|quest[oa]|nel|a (?=\w+o\b)"
+    r"|ontem|hoje|n[ao]|passad[oa])\b|\b\d\d?\.(?:\d\d?\.\d{4}| [a-z])",
+    re.IGNORECASE,
+)
 _BEFORE_TIME: Final = lazy_pattern(r"^(?:in|on|since|from|during|at|by|until|till|through|as of) (?=\S)", re.IGNORECASE)
 _BOUNDARY: Final = lazy_pattern(
     r"(?:the )?(?P<boundary>end|beginning|start) of (?P<time>(?!(?:the )?(?:end|beginning|start) of ).+)", re.IGNORECASE
