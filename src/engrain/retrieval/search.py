@@ -465,11 +465,13 @@ def _answer_by_time(snapshot: Snapshot, request: Request, query: SearchQuery, kn
     if "moment" not in query.preset.weights or not may_ask_by_time(query.text):
         return None
     from engrain.retrieval.chronology.agenda import list_agenda
+    from engrain.retrieval.chronology.foreign_questions import translate_question
     from engrain.retrieval.chronology.retellings import list_retelling
 
     if query.limit <= 0 or query.min_similarity > 0 or query.category:
         return None
-    hits = list_retelling(snapshot, request, query, known) or list_agenda(snapshot, request, query)
+    asked = replace(query, text=translate_question(query.text))
+    hits = list_retelling(snapshot, request, asked, known) or list_agenda(snapshot, request, asked)
     if not hits:
         return None
     best = _with_neighbours(snapshot, request, hits[: query.limit], query.neighbours)

@@ -105,3 +105,45 @@ def test_what_was_said_at_the_time_that_a_question_names_gains(location, questio
         memory.flush()
         [hit] = memory.agent("aide", session="now").recall(question)
         assert {share.channel: share.value for share in hit.why.contributions}["moment"] == pytest.approx(0.1)
+
+
+# What users say of themselves, of a time to come and of one gone by, and what they ask a day later.
+BY_TIME = {
+    "german": (
+        ("Ich heiße Jona.", "Morgen um 14 Uhr kommt der Klempner.", "Am Freitag war ich beim Zahnarzt."),
+        ("Was weißt du über mich?", "Was steht heute an?", "Worüber haben wir gestern gesprochen?"),
+    ),
+    "spanish": (
+        ("Me llamo Lucía.", "Mañana a las 14 viene el fontanero.", "El viernes fui al dentista."),
+        ("¿Qué sabes de mí?", "¿Qué tengo hoy?", "¿De qué hablamos ayer?"),
+    ),
+    "french": (
+        ("Je m'appelle Zoé.", "Demain à 14 heures le plombier vient.", "Vendredi j'étais chez le dentiste."),
+        ("Que sais-tu de moi ?", "Qu'est-ce que j'ai de prévu aujourd'hui ?", "De quoi avons-nous parlé hier ?"),
+    ),
+    "italian": (
+        ("Mi chiamo Marco.", "Domani alle 14 viene l'idraulico.", "Venerdì ero dal dentista."),
+        ("Cosa sai di me?", "Cosa ho in programma oggi?", "Di cosa abbiamo parlato ieri?"),
+    ),
+    "portuguese": (
+        ("Chamo-me Rita.", "Amanhã às 14 vem o canalizador.", "Na sexta fui ao dentista."),
+        ("O que sabes sobre mim?", "O que tenho hoje?", "Sobre o que falámos ontem?"),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", BY_TIME)
+def test_questions_that_time_alone_answers_are_told_in_other_languages(location, language):
+    (own, coming, gone), (of_user, of_today, of_yesterday) = BY_TIME[language]
+    clock = Clock(microseconds=1)
+    with Memory.open(location, clock=clock) as memory:
+        for said in (own, coming, gone):
+            memory.agent("aide", session="then").observe(said)
+        clock.pass_time(days=1)
+        memory.flush()
+        agent = memory.agent("aide", session="now")
+        answers = [agent.recall(question) for question in (of_user, of_today, of_yesterday)]
+    assert [answer.evidence for answer in answers] == ["strong"] * 3
+    assert own in [hit.memory.content for hit in answers[0]]
+    assert [hit.memory.content for hit in answers[1]] == [coming]
+    assert {hit.memory.content for hit in answers[2]} == {own, coming, gone}

@@ -18,7 +18,13 @@ from engrain.domain.text.dialogue.chronology import asks_for_plans
 from engrain.domain.text.dialogue.questions import split_sentences
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.retrieval.chronology.newest import load_newest, make_hits
-from engrain.retrieval.chronology.time_expressions import Span, list_coming_spans, names_coming_time, split_coming_span
+from engrain.retrieval.chronology.time_expressions import (
+    Span,
+    list_coming_spans,
+    names_coming_time,
+    put_into_english,
+    split_coming_span,
+)
 from engrain.retrieval.repeats import is_statement
 
 if TYPE_CHECKING:
@@ -35,7 +41,10 @@ _AHEAD: Final = timedelta(days=60)
 _MANY_DAYS: Final = timedelta(days=8)  # in a longer time what comes every week is no news
 # "I saw the dentist on Tuesday" names no time to come, "we've booked Tuesday" does.
 _PAST = lazy_pattern(
-    r"\b(?:was|were|had|did|went|saw|met|came|got|took|last|ago|yesterday)\b|\w{3,}ed\b", re.IGNORECASE
+    r"\b(?:was|were|had|did|went|saw|met|came|got|took|last|ago|yesterday|war(?:en)?|hatten?|ging(?:en)?|wurden?"
+    r"|(?:habe?|hat|bin|ist|sind) .*\bge\w+(?:t|en)|fui(?:mos)?|fue|estuv\w+|tuv[eio]\w*|hubo|étai\w+|avai\w+|suis"
+    r" allée?|er[oa]|sono stat[oa]|andat[oa]|estive\w*|tive\w*)\b|\w{3,}ed\b",
+    re.IGNORECASE,
 )
 _TO_COME = lazy_pattern(
     r"\b(?:will|going to|gonna|is|are|am|have|has|need|must|should|remind|booked|scheduled|planned|invited|moved"
@@ -95,8 +104,8 @@ def _find_events(memories: Sequence[MemoryRecord], window: Span) -> Iterator[_Ev
         begin = memory.happened_at
         if isinstance(memory, Fact) and window.start <= begin < window.end:
             yield _Event(memory, Span(begin, begin))
-        elif names_coming_time(memory.statement):
-            times = chain.from_iterable(_list_times(part, begin, window) for part in split_sentences(memory.statement))
+        elif names_coming_time(statement := put_into_english(memory.statement)):
+            times = chain.from_iterable(_list_times(part, begin, window) for part in split_sentences(statement))
             inside = [span for span in times if span.start < window.end and span.end > window.start]
             first = min(inside, key=lambda span: span.start, default=None)
             if first is not None and first.end - first.start <= longest:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.memories.fact_keys import USER
 from engrain.domain.records import Episode
+from engrain.domain.text.analysis import is_foreign
 from engrain.domain.text.dialogue.chronology import (
     asks_about_user,
     asks_for_last_conversation,
@@ -92,11 +93,16 @@ def _load_about_user(request: Request, text: str, load: Load) -> Iterator[Memory
     if "episode" in given.kinds:
         turns = replace(given, kinds=("episode",), roles=given.roles or ("user",))
         said = load(replace(request, filter=turns))
-        yield from (turn for turn in _list_statements(said, text) if is_about_speaker(turn.content))
+        yield from (turn for turn in _list_statements(said, text) if _is_of_user(turn.content))
 
 
 def _list_statements(memories: Sequence[MemoryRecord], text: str) -> list[MemoryRecord]:
     return [memory for memory in memories if is_statement(memory, text)]
+
+
+def _is_of_user(text: str) -> bool:
+    """True for a text about its speaker; who speaks another language than English often leaves out the pronoun."""
+    return is_about_speaker(text) or is_foreign(text)
 
 
 def _is_of_assistant(memory: MemoryRecord) -> bool:

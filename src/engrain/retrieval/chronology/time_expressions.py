@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from engrain.domain.text.dialogue.chronology import FOREIGN_TIME
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.storage.dialects import micros
 
@@ -90,11 +91,16 @@ class RelativeSpan:
 
 def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
     """The times that a query names, seen from `now`: the most exact reading of each."""
-    if _FOREIGN.search(text):
-        from engrain.retrieval.chronology.translations import translate_times
+    return split_spans(put_into_english(text), now)[0]
 
-        text = translate_times(text)
-    return split_spans(text, now)[0]
+
+def put_into_english(text: str) -> str:
+    """Put the times of a text in another language into English words; any other text stays as it is."""
+    if FOREIGN_TIME.search(text) is None:
+        return text
+    from engrain.retrieval.chronology.translations import translate_times
+
+    return translate_times(text)
 
 
 def split_spans(text: str, now: datetime) -> tuple[tuple[Span, ...], str]:
@@ -442,13 +448,6 @@ def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], date
         yield lazy_pattern(pattern, re.IGNORECASE), read
 
 
-# A word by which a time of another language is told, or a letter that English has not.
-_FOREIGN: Final = lazy_pattern(
-    r"[ß-ÿ]|\b(?:(?:vor)?gestern|heute|letz\w+|dies\w+|vor|im|seit|anfang|ende|am (?=\d|\w+tag\b)|ayer|anoche|hoy"
-    r"|pasad[oa]|est[ea]|hace|en|e[lm]|hier|ce|cette|il|l[ae]|fin|fa|ieri|oggi|scors[oa]|quest[oa]|nel|a (?=\w+o\b)"
-    r"|ontem|hoje|n[ao]|passad[oa])\b|\b\d\d?\.(?:\d\d?\.\d{4}| [a-z])",
-    re.IGNORECASE,
-)
 _BEFORE_TIME: Final = lazy_pattern(r"^(?:in|on|since|from|during|at|by|until|till|through|as of) (?=\S)", re.IGNORECASE)
 _BOUNDARY: Final = lazy_pattern(
     r"(?:the )?(?P<boundary>end|beginning|start) of (?P<time>(?!(?:the )?(?:end|beginning|start) of ).+)", re.IGNORECASE

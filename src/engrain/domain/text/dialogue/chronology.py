@@ -1,7 +1,7 @@
 """Questions that time alone answers: they name nothing to compare with. Pure.
 
 "What did we talk about last week?", "What's coming up?" and "What do you know about me?" are asked in words that every
-conversation has. In English.
+conversation has. In English, into which those of other languages are put.
 """
 
 from __future__ import annotations
@@ -68,7 +68,23 @@ _BESIDE_PLANS: Final = frozenset(
 )
 
 
-_MAY_ASK: Final = _SAYING | _KNOWING | _PROFILE | _LEAVING | _ASKING_FOR | _PLANNED | _HAVING
+# Of the questions in other languages that are put into English.
+_ELSEWHERE: Final = frozenset(
+    "mich mir ich mí mi moi mim soy suis sono sou gesprochen geredet besprochen diskutiert hablamos hablado parlé"
+    " discuté parlato falamos falámos conversamos stehengeblieben geblieben aufgehört dejamos quedamos étions était"
+    " rimasti paramos parámos ficamos ficámos steht liegt los vor geplant termine stehen tengo tenemos hay citas planes"
+    " ai prévu rendez ho abbiamo impegni appuntamenti tenho temos planos compromissos te ti sai gesagt vorgeschlagen"
+    " empfohlen geraten dijiste recomendaste sugeriste aconsejaste contaste dit conseillé recommandé proposé raconté"
+    " disse disseste recomendou sugeriu".split()
+)
+# A word by which a time of another language is told, or a letter that English has not.
+FOREIGN_TIME: Final = lazy_pattern(
+    r"[ß-ÿ]|\b(?:(?:vor)?gestern|heute|morgen|letz\w+|dies\w+|vor|im|seit|anfang|ende|am (?=\d|\w+tag\b)|ayer|anoche"
+    r"|hoy|pasad[oa]|est[ea]|hace|en|e[lm]|hier|ce|cette|il|l[ae]|fin|fa|ieri|oggi|domani|demain|scors[oa]|quest[oa]|nel"
+    r"|a (?=\w+o\b)|ontem|hoje|n[ao]|passad[oa])\b|\b\d\d?\.(?:\d\d?\.\d{4}| [a-z])",
+    re.IGNORECASE,
+)
+_MAY_ASK: Final = _SAYING | _KNOWING | _PROFILE | _LEAVING | _ASKING_FOR | _PLANNED | _HAVING | _ELSEWHERE
 
 
 @lru_cache(maxsize=1_024)
