@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engrain.domain.text.analysis import STOP_WORDS, terms
+from engrain.domain.text.languages import ENGLISH, MONTHS, WEEKDAYS
 from engrain.retrieval.chronology.time_expressions import Span, parse_span, parse_spans
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ _SCALES = {
 }
 _LOOSE = {"a": 1, "an": 1, "once": 1, "twice": 2, "couple": 2, "both": 2, "half": 30, "quarter": 15}
 _NUMERALS = {**{word: n for n, word in enumerate(_UNITS)}, **{word: n for n, word in enumerate(_ORDINALS)}, **_TENS}
-_MONTHS = "january february march april may june july august september october november december".split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS, _WEEKDAYS = MONTHS[ENGLISH].split(), WEEKDAYS[ENGLISH].split()
 _CALENDAR = frozenset(
     [*_MONTHS, *_WEEKDAYS, *(month[:3] for month in _MONTHS), *(day[:3] for day in _WEEKDAYS), "sept"]
 )

@@ -8,27 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engrain.domain.text.languages import ENGLISH
+from engrain.domain.text.languages import ENGLISH, MONTHS, WEEKDAYS, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MONTHS: Final = (
-    "january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni"
-    "|juli|oktober|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
-    "|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|gennaio|febbraio|aprile|maggio"
-    "|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|dezembro"
-)
-_WEEKDAYS: Final = (
-    "(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|lunes|martes"
-    "|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|(?:lune|marte|mercole"
-    "|giove|vener)dì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)-feira"
-)
-DAYS: Final = rf"(?:{_WEEKDAYS}|{_MONTHS})"
+_WEEKDAYS: Final = "|".join(list_names(WEEKDAYS))
+DAYS: Final = rf"(?:{_WEEKDAYS}|{'|'.join(list_names(MONTHS))})"
 # Days that are others tomorrow, in every language; a habit ("on Fridays") and a date are none.
 PASSING: Final = (
     r"(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|week|weekend|month)|next (?:week|weekend|month)"
-    rf"|(?:on|this|next|am|diesen|nächsten|el|este|ce|questo|na) {_WEEKDAYS}"
+    rf"|(?:on|this|next|am|diesen|nächsten|el|este|ce|questo|na) (?:{_WEEKDAYS})"
     r"|in (?:an?|\d+|two|three|a few) (?:minute|hour|day|week|month)s?"
     r"|heute|morgen|übermorgen|hoy|mañana|aujourd'hui|demain|oggi|domani|hoje|amanhã)"
 )

@@ -12,7 +12,7 @@ from engrain.domain.memories.predicates import predicate_key
 from engrain.domain.memories.routing import Routing
 from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import ends_with_question_mark, is_question
-from engrain.domain.text.languages import ENGLISH, stop_words
+from engrain.domain.text.languages import ENGLISH, MONTHS, stop_words
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.routing.patterns import Patterns, compile_phrases, unify
 from engrain.routing.phrases import DAYS, PASSING, PHRASES
@@ -86,7 +86,7 @@ _QUESTION = re.compile(
 )
 _SCRATCH = re.compile(r"(?:thinking|scratch|scratchpad|plan|todo): ", re.IGNORECASE)
 
-_MONTH: Final = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_MONTH: Final = f"(?:{MONTHS[ENGLISH].replace(' ', '|')})"
 _BELIEF = re.compile(
     r"\bdid (?:you|we) (?:believe|think|know|assume)\b|\b(?:was|were) (?:believed|known|assumed)\b",
     re.IGNORECASE,

@@ -15,6 +15,24 @@ if TYPE_CHECKING:
     import Stemmer
 
 ENGLISH: Final = "english"
+# Names of months and weekdays, in order; several for one stand behind a slash.
+MONTHS: Final[Mapping[str, str]] = {
+    ENGLISH: "january february march april may june july august september october november december",
+    "german": "januar/jänner februar/feber märz april mai juni juli august september oktober november dezember",
+    "spanish": "enero febrero marzo abril mayo junio julio agosto septiembre/setiembre octubre noviembre diciembre",
+    "french": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "italian": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "portuguese": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+}
+WEEKDAYS: Final[Mapping[str, str]] = {
+    ENGLISH: "monday tuesday wednesday thursday friday saturday sunday",
+    "german": "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
+    "spanish": "lunes martes miércoles jueves viernes sábado domingo",
+    "french": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "italian": "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    "portuguese": "segunda-feira/segunda terça-feira/terça quarta-feira/quarta quinta-feira/quinta sexta-feira/sexta"
+    " sábado domingo",
+}
 
 # Function words of each language, without most of those that are English words, too. They carry no meaning of a text,
 # and are left out of its terms.
@@ -304,6 +322,11 @@ def stop_words(language: str) -> frozenset[str]:
     """The function words of a language but English."""
     markers = _MARKERS.get(language)
     return frozenset() if markers is None else markers.words
+
+
+def list_names(named: Mapping[str, str]) -> list[str]:
+    """List the names of all languages, each once."""
+    return [*dict.fromkeys(name for names in named.values() for forms in names.split() for name in forms.split("/"))]
 
 
 @cache

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from engrain.domain.text.languages import ENGLISH, MONTHS
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json
 
@@ -16,7 +17,7 @@ _NAME = "locomo"
 _SESSION = re.compile(r"session_([0-9]{1,9})")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2}) ?([ap]m) on ([0-9]{1,2}) ([a-z]+), ([0-9]{4})")
 # Not strptime: its month names and am/pm follow the locale.
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = MONTHS[ENGLISH].split()
 
 
 def _recognises(record: Json) -> bool:

@@ -8,13 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import words
-from engrain.domain.text.languages import detect_language
+from engrain.domain.text.languages import ENGLISH, MONTHS, WEEKDAYS, detect_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_MONTHS = "january february march april may june july august september october november december"
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _UNITS = "hour day week weekend month year"
 _SEASONS = "spring summer autumn winter"
 _COUNTS = "one two three four five six seven eight nine ten eleven twelve few"
@@ -27,8 +25,6 @@ class _Words(NamedTuple):
     be last or next.
     """
 
-    months: str
-    weekdays: str
     units: str
     seasons: str
     counts: str
@@ -37,8 +33,6 @@ class _Words(NamedTuple):
 
 _LANGUAGES: Final[Mapping[str, _Words]] = {
     "german": _Words(
-        "januar/jänner februar/feber märz april mai juni juli august september oktober november dezember",
-        "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
         "stunde/stunden tag/tage/tagen woche/wochen wochenende monat/monate/monaten jahr/jahre/jahren",
         "frühling/frühjahr sommer herbst winter",
         "ein/eine/einem/einer zwei drei vier fünf sechs sieben acht neun zehn elf zwölf ein_paar",
@@ -64,8 +58,6 @@ _LANGUAGES: Final[Mapping[str, _Words]] = {
         """,
     ),
     "spanish": _Words(
-        "enero febrero marzo abril mayo junio julio agosto septiembre/setiembre octubre noviembre diciembre",
-        "lunes martes miércoles jueves viernes sábado domingo",
         "hora/horas día/días semana/semanas fin_de_semana mes/meses año/años",
         "primavera verano otoño invierno",
         "un/una dos tres cuatro cinco seis siete ocho nueve diez once doce unos/unas",
@@ -93,8 +85,6 @@ _LANGUAGES: Final[Mapping[str, _Words]] = {
         """,
     ),
     "french": _Words(
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "heure/heures jour/jours semaine/semaines week-end mois an/ans/année/années",
         "printemps été automne hiver",
         "un/une deux trois quatre cinq six sept huit neuf dix onze douze quelques",
@@ -120,8 +110,6 @@ _LANGUAGES: Final[Mapping[str, _Words]] = {
         """,
     ),
     "italian": _Words(
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "lunedì martedì mercoledì giovedì venerdì sabato domenica",
         "ora/ore giorno/giorni settimana/settimane fine_settimana mese/mesi anno/anni",
         "primavera estate autunno inverno",
         "un/uno/una due tre quattro cinque sei sette otto nove dieci undici dodici qualche",
@@ -148,9 +136,6 @@ _LANGUAGES: Final[Mapping[str, _Words]] = {
         """,
     ),
     "portuguese": _Words(
-        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        "segunda-feira/segunda terça-feira/terça quarta-feira/quarta quinta-feira/quinta sexta-feira/sexta sábado"
-        " domingo",
         "hora/horas dia/dias semana/semanas fim_de_semana mês/meses ano/anos",
         "primavera verão outono inverno",
         "um/uma dois/duas três quatro cinco seis sete oito nove dez onze doze alguns/algumas",
@@ -223,8 +208,8 @@ def _compile(language: str) -> tuple[_Phrase, ...]:
     if table is None:
         return ()
     kinds = {
-        "month": _pair(table.months, _MONTHS),
-        "weekday": _pair(table.weekdays, _WEEKDAYS),
+        "month": _pair(MONTHS[language], MONTHS[ENGLISH]),
+        "weekday": _pair(WEEKDAYS[language], WEEKDAYS[ENGLISH]),
         "unit": _pair(table.units, _UNITS),
         "season": _pair(table.seasons, _SEASONS),
         "count": _pair(table.counts, _COUNTS),
