@@ -58,7 +58,11 @@ _BARE_DIGITS = bytes(ord("0" if chr(code).isdigit() and code < 128 else "x") for
 # whole if it ends within the margin.
 _PART_CHARACTERS, _MARGIN_CHARACTERS = 100_000, 10_000
 _LONG_NUMBER = lazy_pattern(r"\d(?:[ -]?\d){12}")
-_TOLD = lazy_pattern(r"\bis\s{1,3}[\"'`]?$", re.IGNORECASE)
+# "The password is ...", and "New wifi password: ..." of a household.
+_TOLD = lazy_pattern(
+    r"(?:\bis\s{1,3}|\b(?:wi-?fi|wlan|guest)(?: network)? pass(?:word|phrase):\s{1,3})[\"'`]?$", re.IGNORECASE
+)
+_BEFORE_TOLD = 32  # characters
 _PRIVATE_KEY = lazy_pattern(r"-----(BEGIN|END) (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
 _LINE_END = lazy_pattern(r"\n|\\n")
 _KEY_LINE = lazy_pattern(r"[ \t>]*([A-Za-z0-9+/]{1,100}={0,2})[ \t\r]*")
@@ -244,7 +248,9 @@ def _find_suspects(texts: JoinedTexts) -> set[int]:
 
 
 def _is_told(text: str, secret: Secret) -> bool:
-    return secret.kind == "password" and _TOLD.search(text, max(0, secret.start - 8), secret.start) is not None
+    return (
+        secret.kind == "password" and _TOLD.search(text, max(0, secret.start - _BEFORE_TOLD), secret.start) is not None
+    )
 
 
 def may_hold_secret(text: str) -> bool:
