@@ -46,6 +46,7 @@ from engrain.domain.text.dialogue.attributes import find_asked_attribute
         ("What port does the billing service listen on?", "billing: 8091", "The billing service is in Go."),
         ("What's Dr Sezer's first name?", "We call Leyla Sezer on Mondays.", "Our contact is Dr Sezer."),
         ("What's Dr Sezer's first name?", "Dr Sezer, called Leyla", "I had the name wrong, it's Dr. Sezer, not Seger."),
+        ("What's my library card number?", "The library card: 20015533.", "The library card expires on 15 January."),
         ("What's my passport number?", "My passport is C01X00T47.", "My passport expires on 12 May 2031."),
         ("How much was the motorbike?", "Ben wants a motorbike, 9,000.", "Ben bought the motorbike."),
         ("How much were the tyres?", "New tyres, 420 with fitting.", "The tyres are new."),

@@ -51,6 +51,11 @@ from engrain.domain.text.dialogue.changes import (
         "I'm switching the broker to port 8884 tonight.",
         "The mayor has declined.",
         "I made a typo with the number, it ends in 47.",
+        "The gate code changed, 9035.",
+        "Edda wants to give up the captaincy.",
+        "Sven can't do the washing until May, Ida does it.",
+        "Oumar reviews PRs in the meantime.",
+        "Kim stands in for Sanjay.",
     ],
 )
 def test_a_change_is_told_from_other_statements(content):

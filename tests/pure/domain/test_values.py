@@ -73,6 +73,7 @@ def test_a_question_asks_for_a_kind_of_value(query, kind):
         ("colour", "The walls are sage green.", {"green"}),
         ("place", "I moved to Porto on Saturday.", {"to porto"}),
         ("place", "It has been brought forward to the 5th of June.", set()),
+        ("place", "Charlotte is back in training.", set()),
         ("place", "The printer has a new PIN: 3350.", set()),
         ("person", "Dario is on leave, Yuki trains me.", {"dario", "yuki"}),
         ("person", "Ask my neighbour.", {"my neighbour"}),

@@ -322,6 +322,11 @@ def test_who_leaves_something_is_in_it_no_more():
     assert corrected(known, "Which class is Mia in?") == {2: (0.9, 0.201)}
 
 
+def test_what_was_put_off_stands_above_the_first_time_where_it_is_asked_when_it_was():
+    known = {1: stated("The start is on 2 November."), 2: stated("The start slipped to 9 November.", 1)}
+    assert corrected(known, "When did we start?") == {2: (0.9, 0.201)}
+
+
 def test_what_does_not_tell_the_attribute_asked_for_corrects_nothing_that_does():
     known = {1: stated("The mail flag is called new_mail_path."), 2: stated("The mail flag is at 50% now.", 1)}
     assert corrected(known, "What is the mail flag called?") == {}

@@ -70,7 +70,7 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
                 follows = bool(traits["takes_back"][newer]) and _follows(traits, newer, older)
                 found = weigh_turns(statements[newer], statements[older], question, follows=follows)
                 is_certain = found.least_share <= LEAST_DENIED and (follows or kind in COUNTED)
-                answers = of_present or found.has_happened or is_certain  # else it is otherwise since then
+                answers = of_present or found.is_of_event or is_certain  # else it is otherwise since then
                 answers &= newer in telling or older not in telling
                 if answers and scores[newer] >= max(found.least_share, least) * scores[older]:
                     weights[older] = found.weight

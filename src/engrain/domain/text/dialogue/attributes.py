@@ -167,7 +167,7 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     ),
     "number": _make(
         rf"{_THE}(?: \S+){{,4}} (?:passport|identity|tax|vat|insurance|security|policy|customer|member(?:ship)?|student"
-        r"|patient|order|booking|reference|tracking|serial) number\b",
+        r"|patient|order|booking|reference|tracking|serial|card|claim|case|contract|invoice|registration) number\b",
         value=r"\b[Nn]umber|\b[Nn]o\b\.|\b[Nn]r\b|#|\b(?:id|ID)\b|\b[A-Z]{1,5}[- ]?\d{3,}|[A-Z]\d+[A-Z]|\d-\d"
         r"|(?<![.,\d€$£])\b\d{5,}|(?<![\d.,])\d\d ?\d{2,} ?\d{2,}",
         beginnings="num",

@@ -52,6 +52,7 @@ _CHANGES = KeyedPatterns(
     meant: i\ meant
     scratch: scratch\ that
     changed: \w+['\u2019]ve\ changed | (?:has|have|was|were|been|i|we|they)\ changed | ^changed
+    changed: changed(?=,|\ to\ |\ again|[.!]|$)
     changed plans: plans?\ (?:(?:have|has|had)\ )?changed
     change: change\ of\ plans?
     switched switching: switch(?:ed|ing)\ (?:\S+\ ){0,3}?(?:to|from)
@@ -71,6 +72,8 @@ _CHANGES = KeyedPatterns(
     rolled: rolled\ back
     put: put\ off | (?:i|we)\ put
     given gave: (?:given|gave)\ up
+    up+give: (?:wants?\ to|will|['\u2019]ll|gonna|going\ to)\ give\ up
+    until: (?:can['\u2019]t|cannot|won['\u2019]t)\ .{1,40}\ until
     mistake: by\ mistake
     mixed: mixed\ up
     off+am off+is off+are: (?:am|is|are)\ off

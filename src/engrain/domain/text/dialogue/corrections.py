@@ -71,6 +71,11 @@ _CLAUSE_END: Final = lazy_pattern(
     r"|(?<!\bMr)(?<!\bDr)(?<!\bMs)(?<!\bMrs)[.!?] (?=[A-Z])"
     r"(?!(?:I|We|You|He|She|They|It|Who|Which|That|So|Because|This|There|Then|My|Our|His|Her)\b)"
 )
+_ELLIPTIC: Final = lazy_pattern(r", (?=[A-Z]\w+(?: and [A-Z]\w+)? (?:up|in|on|at|as|for|the)\b)")
+_VERB: Final = lazy_pattern(r"\b(?:is|are|was|were|has|does|[a-z]{3,}s)\b")
+_PUTS_OFF: Final = lazy_pattern(
+    r"\b(?:slip(?:s|ped)|postponed|delayed|rescheduled|pushed|put off|brought forward|moved) ", re.IGNORECASE
+)
 _AGAIN: Final = lazy_pattern(r"\bagain\b", re.IGNORECASE)
 _NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00".split())
 _UNDENIED: Final = _NO_NAMES.union("must under over more".split())
@@ -112,12 +117,13 @@ _SAME_THINGS: Final = [
 class Correction(NamedTuple):
     """Weight of a correction, 0 for none, and the least share of the older one's score that it needs.
 
-    `has_happened`: it says that what the older one denies has happened since.
+    `is_of_event`: it corrects for a question about what has happened, too: what the older one denies has happened
+    since, or is to happen at another time.
     """
 
     weight: int
     least_share: float
-    has_happened: bool = False
+    is_of_event: bool = False
 
 
 NO_CORRECTION: Final = Correction(0, 1.0)
@@ -222,7 +228,7 @@ def weigh_turns(
     newer: Sequence[Statement], older: Sequence[Statement], question: Question, *, follows: bool
 ) -> Correction:
     """Weigh what one turn corrects of another: the best of its sentences, and the other's that answers the question."""
-    corrected = max(older, key=lambda part: len(part.terms & question.terms))
+    corrected = max(older, key=lambda part: (len(part.terms & question.terms), len(part.terms & question.names)))
     return max(
         (weigh_correction(part, corrected, question, takes_back=follows and part.takes_back) for part in newer),
         key=lambda correction: correction.weight,
@@ -258,7 +264,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
     has_ended = is_new and named and (named - _MONTHS or answered & question.names <= newer.terms)
     if has_ended and not _is_beside(named, newer, older, question):
-        return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED)
+        is_put_off = question.kind == "time" and _PUTS_OFF.search(newer.text) is not None
+        return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED, is_put_off)
     replaces = newer.replaces or question.kind == "money"  # of somebody there are few amounts
     asks_more = question.somebody < question.terms or not missing.isdisjoint(question.somebody)
     in_common = (shared - _CHANGING) | about
@@ -327,7 +334,13 @@ def _is_beside(named: frozenset[str], newer: Statement, older: Statement, questi
 
 @lru_cache(maxsize=1_024)
 def _split_clauses(text: str) -> list[frozenset[str]]:
-    return [_fold(word_terms(clause)) for clause in _CLAUSE_END.split(text)]
+    clauses = [part for clause in _CLAUSE_END.split(text) for part in _split_elliptic(clause)]
+    return [_fold(word_terms(clause)) for clause in clauses]
+
+
+def _split_elliptic(clause: str) -> list[str]:
+    """Split off what leaves out its verb: "Mila is our keeper, Aylin and Noor up front"."""
+    return _ELLIPTIC.split(clause) if _VERB.search(clause.partition(",")[0]) else [clause]
 
 
 def _is_slip(number: str, other: str) -> bool:

@@ -147,7 +147,8 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
     ),
     "place": partial(
         _compile,
-        rf"\b{_WHERE} (?!(?i:(?:{_ARTICLE} )?(?:{_TIME})|me|us|it|this|that|time)\b)(?!(?:the )?\d)(?:{_ARTICLE} )?\w+",
+        rf"\b{_WHERE} (?!(?i:(?:{_ARTICLE} )?(?:{_TIME})|me|us|it|this|that|time)\b)(?!(?:the )?\d)"
+        rf"(?!training\b)(?:{_ARTICLE} )?\w+",
         r"\b[A-Z]\w+ \d+\b",
         r"\w*/\w+",
         r"\baddress\b.*|\broom \w+|\bport \d+|\bhome\b|\bdownstairs|\bupstairs",
