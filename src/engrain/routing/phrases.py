@@ -43,6 +43,7 @@ class Phrases(NamedTuple):
     about: str  # the rest of one about a topic; "own" matches where it is about what the speaker said
 
 
+_AGE: Final = r"(?P<value>[1-9]\d|1[01]\d)"
 # Who "is a smoker" has no work of that name, so these alone are told without "work as".
 _OCCUPATIONS_EN: Final = (
     "(?:nurse|teacher|engineer|developer|programmer|designer|architect|lawyer|solicitor|doctor|surgeon|dentist|vet"
@@ -74,7 +75,7 @@ PHRASES: Final[Mapping[str, Phrases]] = {
             r"(?: (?:at|in|for|with|now|since|but|and)\b.*)?)",
             "name": "i(?: am|'m) (?:called|named) VALUE; my name's VALUE",
             "nickname": "(?:please |just )*call me VALUE",
-            "age": r"(?:i'm|i am) ~(?P<value>[1-9]\d|1[01]\d)(?: years old| years of age)?",
+            "age": rf"(?:i'm|i am) ~{_AGE}(?: years old| years of age)?",
             "birthday": r"(?:my birthday's|i was born on) (?P<value>(?=.*\d).+)",
             "diet": rf"(?:i am|i'm)(?: now| actually| a| an| strictly)* (?P<value>(?:(?:not|no longer) )?(?:a )?"
             rf"(?:strictly )?(?:{_DIETS_EN})(?: now| any ?more| again| since .+)?)",
@@ -114,6 +115,9 @@ PHRASES: Final[Mapping[str, Phrases]] = {
             "work for": "ich ~arbeite ~(?:bei|für) VALUE; arbeite ich ~(?:bei|für) VALUE",
             "work as": "ich ~arbeite ~als VALUE; arbeite ich ~als VALUE",
             "name": "ich hei(?:ß|ss)e ~VALUE; hei(?:ß|ss)e ich ~VALUE",
+            "nickname": "(?:bitte )?nenn(?:e|t)? mich (?:bitte |einfach )*VALUE",
+            "age": rf"(?:ich bin|bin ich) ~{_AGE}(?: jahre alt)?",
+            "birthday": r"(?:ich habe am|am) (?P<value>(?=.*\d).+?)(?: habe ich)? geburtstag",
             "diet": "(?:ich bin|bin ich) ~(?P<value>(?:(?:kein|keine|nicht mehr) )?(?:vegetarier(?:in)?|vegetarisch"
             "|veganer(?:in)?|vegan|pescetarier(?:in)?|laktoseintolerant)(?: mehr)?)",
         },
@@ -147,6 +151,8 @@ PHRASES: Final[Mapping[str, Phrases]] = {
             "work for": "(?:yo )?~trabajo ~(?:para|en) VALUE",
             "work as": "(?:yo )?~trabajo ~(?:como|de) VALUE",
             "name": "(?:yo )?me llamo VALUE",
+            "nickname": "(?:por favor,? )?ll[áa]mame VALUE",
+            "age": rf"(?:yo )?~tengo {_AGE} años",
             "diet": "(?:yo )?~soy ~(?P<value>vegetarian[oa]|vegan[oa]|celíac[oa])",
         },
         moves=r"(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)(?: [^,]{1,30}?)? a VALUE",
@@ -174,6 +180,8 @@ PHRASES: Final[Mapping[str, Phrases]] = {
             "work for": "je ~travaille ~(?:chez|pour) VALUE",
             "work as": "je ~travaille ~comme VALUE",
             "name": "je m'appelle VALUE",
+            "nickname": "(?:s'il te plaît,? )?appelle[sz]?-moi VALUE",
+            "age": rf"j'ai ~{_AGE} ans",
             "diet": "je suis ~(?:devenue? )?(?P<value>végétarien(?:ne)?|végane?|vegan)",
         },
         moves=r"(?:j'ai déménagé|nous avons déménagé|on a déménagé|je me suis installée?)(?: [^,]{1,30}?)?"
@@ -200,6 +208,8 @@ PHRASES: Final[Mapping[str, Phrases]] = {
             "work for": "(?:io )?~lavoro ~(?:per|da|presso|alla) VALUE",
             "work as": "(?:io )?~lavoro ~come VALUE",
             "name": "(?:io )?mi chiamo VALUE",
+            "nickname": "(?:per favore,? )?chiamami VALUE",
+            "age": rf"(?:io )?~ho {_AGE} anni",
             "diet": "(?:io )?~sono ~(?P<value>vegetarian[oa]|vegan[oa]|celiac[oa])",
         },
         moves=r"(?:mi sono trasferit[oa]|ci siamo trasferiti)(?: [^,]{1,30}?)? (?:a|ad|in) VALUE",
@@ -225,6 +235,8 @@ PHRASES: Final[Mapping[str, Phrases]] = {
             "work for": "(?:eu )?~trabalho ~(?:para|na|no|em) VALUE",
             "work as": "(?:eu )?~trabalho ~como VALUE",
             "name": "(?:eu )?(?:me chamo|chamo-me) VALUE",
+            "nickname": "(?:por favor,? )?(?:chama-me|me chama(?: de)?|me chame(?: de)?) VALUE",
+            "age": rf"(?:eu )?~tenho {_AGE} anos",
             "diet": "(?:eu )?~sou ~(?P<value>vegetarian[oa]|vegan[oa]|celíac[oa])",
         },
         moves=r"(?:eu )?(?:me mudei|mudei-me|mudei|nos mudamos|mudámo-nos)(?: [^,]{1,30}?)? (?:para|pra) VALUE",
