@@ -35,7 +35,8 @@ _SAID_BY_ASSISTANT = lazy_pattern(
 _SIDE = lazy_pattern(r"(?:^(?:the\s+)?|\bthe\s+)(\w+)", re.IGNORECASE)
 # Some word of users for themselves is in every question for their name or work that has ASCII letters alone.
 _OF_USER = lazy_pattern(
-    r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabajo|trabalho|tengo|tenho)\b|[^\x00-\x7f]",
+    r"\b(?:i|my|me|ich|mein|beruflich|mi|je|mon|eu|meu|ik|mijn|jak|trabajo|trabalho|tengo|tenho|wir|vivo|ho"
+    r"|lavoro|faccio|abito|moro)\b|[^\x00-\x7f]",
     re.IGNORECASE,
 )
 # A few words that ask nothing but what the user is, has and does. The length is seen first: a long text costs nothing.

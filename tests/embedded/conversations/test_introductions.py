@@ -100,8 +100,33 @@ def test_what_tells_a_value_in_other_words_is_evidence(memory, agent, query, sai
             ("Mon copain s'appelle Hugo.", "On a un lapin qui s'appelle Biscotte.", "Inès a 34 ans."),
             ("Comment je m'appelle ?", "Quel âge ai-je ?", "nom de l'utilisateur"),
         ),
+        (
+            "Ciao, sono Marco, ho 34 anni e faccio l'infermiere.",
+            ("Abbiamo un cane, Pepe.", "Giulia compie gli anni il 3 maggio.", "Mia moglie è avvocata."),
+            ("Come mi chiamo?", "Quanti anni ho?", "Che lavoro faccio?"),
+        ),
+        (
+            "Olá, sou a Rita, tenho 29 anos e sou professora.",
+            ("Temos dois gatos.", "O Tiago vai abrir um restaurante.", "O meu carro é um Clio branco."),
+            ("Como me chamo?", "Que idade tenho?", "O que faço na vida?"),
+        ),
+        (
+            "Hoi, ik ben Daan, 38, loodgieter in Utrecht.",
+            ("We hebben een hond, Bobbie.", "Ik ben allergisch voor pinda's.", "Femke is arts."),
+            ("Hoe heet ik?", "Hoe oud ben ik?", "Wat voor werk doe ik?"),
+        ),
+        (
+            "Mudei-me para Braga em março.",
+            ("Olá, sou a Rita, professora no Porto.", "Temos dois gatos, o Fumo e a Lua."),
+            ("Onde moro agora?",),
+        ),
+        (
+            "Ich bin im Mai nach Kiel gezogen.",
+            ("Meine Schwester Ines lebt in Lyon.", "Unser Hund heißt Bruno."),
+            ("Wo wohne ich?",),
+        ),
     ],
-    ids=["German", "Spanish", "French"],
+    ids=["German", "Spanish", "French", "Italian", "Portuguese", "Dutch", "home in Portuguese", "home in German"],
 )
 def test_users_introduce_themselves_in_other_languages(memory, said, others, questions):
     for number, other in enumerate((said, *others)):

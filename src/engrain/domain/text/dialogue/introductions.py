@@ -138,6 +138,8 @@ _AGE = (
     r"""
     \bhow old (?:am i|i am|was i|do i)\b|\bwhat<is> my age\b|\b(?:know|remember|guess) my age\b
     \bwie alt bin ich\b|\bquel âge ai-je\b|\bquel est mon âge\b
+    \bqu[ée] edad tengo\b|\bquanti anni ho\b|\bque idade (?:eu )?tenho\b|\bhoe oud ben ik\b
+    \b(?:qual è la mia età|qual é a minha idade|wat is mijn leeftijd)\b
     \bcu[áa]ntos años tengo\b|\bquantos anos (?:eu )?tenho\b|\bсколько мне лет\b|我(?:今年)?(?:几岁|多大)
     """,
     r"""
@@ -147,6 +149,8 @@ _AGE = (
     ^<age>,? (?:years old|[mf]\b)|\bhere[,.] <age>(?=[,.]|$| and\b)
     \bich bin (?:jetzt |schon )?(?:\d\d\b(?! (?:minuten|stunden|tage|kilo))|\w+ jahre alt)|\bich wurde .{,30}geboren
     \bich bin (?:(?:der|die) )?(?-i:[A-ZÄÖÜ])\w+,? \d\d\b(?=[,.]|$| (?:und|aus|jahre)\b)
+    \bje suis (?-i:[A-ZÀ-Þ])[\w-]+,? \d\d ans\b|\bho .{2,25} anni\b
+    \bik ben (?:(?-i:[A-Z])[\w-]+, ?)?\d\d\b(?=[,.]|$| (?:en|jaar)\b)
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
     \buser (?:age|is \d\d|born|birth\w*|date of birth)\b
     """,
@@ -159,6 +163,9 @@ _WORK = (
     \bwas (?:bin ich von beruf|arbeite ich|mache ich beruflich)\b|\bwas ist mein (?:beruf|job)\b
     \bquel(?:le)? est (?:mon métier|mon travail|ma profession)\b
     \b(?:en|a|de) qu[ée] trabajo\b|\bcu[áa]l es mi (?:trabajo|profesi[óo]n)\b
+    \bqu['\u2019]est-ce que je fais dans la vie\b|\bque fais-je dans la vie\b
+    \bche lavoro faccio\b|\bqual è il mio lavoro\b|\bo que (?:é que )?(?:eu )?faço na vida\b
+    \bqual é o meu (?:trabalho|emprego)\b|\bwat voor werk doe ik\b|\bwat is mijn (?:beroep|werk|baan)\b
     \bem que (?:eu )?trabalho\b|\bqual é (?:a )?minha profissão\b|\bкем я работаю\b
     我(?:是)?做什[么麼](?:工作|的)|我的(?:工作|职业)是什|仕事は(?:何|なん)
     """,
@@ -175,6 +182,11 @@ _WORK = (
     \bje (?:suis|m['\u2019]appelle) <called>\w+(?:ier|ière|eur|euse|ien|ienne|iste)\b
     \bje travaille\b|\bje suis \w+(?:ier|ière|eur|euse|ien|ienne|iste|ent)\b
     \btrabajo (?:de|como|en)\b|\bsoy (?!muy\b)\w+(?:or|ora|ero|era|ista)\b|\btrabalho (?:como|em|na|no|num|numa)\b
+    \bsono (?:un['\u2019a]? ?)?(?:\w+(?:iere|iera|ista|tore|trice|ologo|ologa)|insegnante|avvocat[oa]|medico)\b
+    \bsou (?:uma? )?(?!(?:solteir|brasileir|primeir|estrangeir)[oa]\b)\w+(?:eir[oa]|ista|ólog[oa])\b
+    \bsou (?:uma? )?(?!(?:melh|mai|men|pi|superi)or\b)\w{3,}ora?\b
+    \bsou (?:médic[oa]|advogad[oa])\b|\bik werk (?:als|bij|in|voor|op)\b|\bik ben <called>\w+(?:er|arts|eur)\b
+    \bik ben (?:een )?(?:leraar|lerares|kok|verpleegkundige|\w*arts|\w+(?:gieter|maker|leider))\b
     \blavoro (?:come|in|da|per|presso)\b|\bfaccio (?:il|la|l['\u2019])
     \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해
     \buser (?:job|occupation|profession|works? \w+|role|is an?)\b
@@ -185,6 +197,7 @@ _EMPLOYER = (
     \bwhere do i (?:currently )?work<nowadays>\W*$|\bwho do i work for\b
     \bwh(?:o|at)<is> my (?:employer|workplace)\b
     \b(?:what|which) company do i work\b
+    \bdove lavoro\b|\bonde (?:é que )?(?:eu )?trabalho\b|\bwaar werk ik\b
     \bwo arbeite ich\b|\bd[óo]nde trabajo\b|\boù (?:est-ce que )?je travaille\b
     """,
     r"""
@@ -194,7 +207,24 @@ _EMPLOYER = (
     \b(?:job|position|role|intern\w*) (?:at|with) (?-i:[A-Z])
     \bich arbeite\b.{,40}?\b(?:bei|in|im|für|am|an)\b|\btrabajo\b.{,40}?\ben\b
     \bje travaille\b.{,40}?\b(?:à|chez|dans|pour|au|comme)\b
+    \blavoro\b.{,40}?\b(?:all?a?|da|per|presso|in|nel|nella)\b|\btrabalho\b.{,40}?\b(?:em|na|no|para)\b
+    \bik werk\b.{,40}?\b(?:bij|in|voor|op)\b
     \buser (?:works? (?:at|for|in)|employer|company)\b
+    """,
+)
+# Where other words than the question's say it: who moved lives there. In English they are words of one meaning.
+_HOME = (
+    r"""
+    \bwo wohnen? (?:ich|wir)\b|\bd[óo]nde (?:vivo|vivimos)\b|\boù (?:est-ce que )?(?:j['\u2019]habite|on habite)\b
+    \bdove (?:abito|vivo|abitiamo|viviamo)\b|\bonde (?:é que )?(?:eu )?(?:moro|vivo|moramos|vivemos)\b|\bwaar woon ik\b
+    """,
+    r"""
+    \b(?:ich|wir) (?:wohnen?|leben?)\b|\b(?:wohnen? (?:ich|wir)|wohne in)\b|\b(?:ich bin|wir sind) .{,40}gezogen\b
+    \b(?:vivo|vivimos) en\b|\b(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)\b
+    \b(?:j['\u2019]|on )habite\b|\b(?:j['\u2019]ai|on a|nous avons) déménagé\b|\bje me suis installée?\b
+    \b(?:abito|vivo|abitiamo|viviamo) (?:a|ad|in|al|nel)\b|\bmi sono trasferit[oa]\b|\bci siamo trasferiti\b
+    \b(?:moro|moramos|vivo|vivemos) (?:em|no|na)\b|\b(?:me mudei|mudei-me|mudámo-nos|nos mudamos)\b
+    \bik woon\b|\bik ben .{,40}verhuisd\b
     """,
 )
 _INTRODUCTIONS: Final[Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
@@ -202,6 +232,7 @@ _INTRODUCTIONS: Final[Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
     "age": (_read(_AGE[0]), _read(_AGE[1])),
     "work": (_read(_WORK[0]), _read(_WORK[1])),
     "employer": (_read(_EMPLOYER[0]), _read(_EMPLOYER[1])),
+    "home": (_read(_HOME[0]), _read(_HOME[1])),
 }
 
 
