@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import words
-from engrain.domain.text.languages import ENGLISH, MONTHS, WEEKDAYS, detect_language
+from engrain.domain.text.languages import ENGLISH, MONTHS, WEEKDAYS, detect_language, has_english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -172,8 +172,9 @@ def translate_times(text: str) -> str:
 
     Of a short text that has few words to tell its language by, the first that has such a time.
     """
-    translated = _translate(text, _compile(detect_language(words(text))))
-    return translated if translated != text else next(list_translations(text), text)
+    said = words(text)
+    translated = _translate(text, _compile(detect_language(said)))
+    return translated if translated != text or has_english(said) else next(list_translations(text), text)
 
 
 def list_translations(text: str) -> Iterator[str]:
