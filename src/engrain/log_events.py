@@ -18,10 +18,10 @@ class LogEvent(str):
     __slots__ = ("_fields",)
     _fields: Mapping[str, object]
 
-    def __new__(cls, name: str, fields: Mapping[str, object]) -> Self:
-        """Make the event of a name and the fields of its record."""
+    def __new__(cls, name: str, fields: Mapping[str, object] | None = None) -> Self:
+        """Make the event of a name and the fields of its record; a copy gets these after it is made."""
         event = super().__new__(cls, name)
-        event._fields = fields
+        event._fields = fields or {}
         return event
 
     @property

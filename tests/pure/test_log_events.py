@@ -1,12 +1,14 @@
 """Events of the log, for whoever formats messages alone and for whoever writes fields."""
 
+import copy
 import io
 import logging
+import pickle
 
 import pytest
 
 from engrain.interfaces.logs import record_fields
-from engrain.log_events import get_logger
+from engrain.log_events import LogEvent, get_logger
 
 
 @pytest.fixture
@@ -41,6 +43,12 @@ def test_who_writes_fields_writes_the_event_without_them(caplog):
     fields = record_fields(caplog.records[0])
     assert (fields["event"], fields["reason"]) == ("embedding stopped", "no room is left")
     assert caplog.records[0].msg == "embedding stopped"
+
+
+def test_a_copy_of_a_record_says_the_same():
+    event = LogEvent("embedding stopped", {"reason": "no key"})
+    for copied in (copy.deepcopy(event), pickle.loads(pickle.dumps(event))):  # our own
+        assert (str(copied), copied.name) == ("embedding stopped: no key", "embedding stopped")
 
 
 def test_a_call_without_fields_takes_arguments(plain):

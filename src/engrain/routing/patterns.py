@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _NOW: Final = "(?:(?:now|currently|jetzt|nun|inzwischen|ahora|maintenant|actuellement|adesso|ora|agora) )*"
 _THING: Final = r"(?P<thing>[\w' -]{1,60}?)"
 _WHOM: Final = r"(?P<subject>[^\W\d_][\w'.-]*(?: [^\W\d_][\w'.-]*){0,3})"
+_OF_PLACE: Final = r"(?<!\bde)(?<!\bDe)(?<!\bSanto)(?<!\bSan)"  # Rio de Janeiro, Santo Domingo
 _FULL_STOP: Final = r"(?<=\w{3})[.!;]\s|\n"
 _POLITE: Final = (
     r"(?:(?:and|so|ok|okay|now|please|pl[sz]|kindly|just|never mind|(?:can|could|would|will) you|you (?:can|should|may)"
@@ -61,7 +62,9 @@ def _compile(phrases: Phrases) -> Patterns:
         predicates={word.strip(): name.strip() for name, _, listed in named for word in listed.split(",")},
         value_end=re.compile(rf"(?:{value_end}).*", re.DOTALL),
         place_end=re.compile(
-            rf"(?:{value_end}|,| (?:{phrases.times})\b| (?:(?:on|in|at|am|im|en|em|a|nel) )?(?i:{DAYS})\b).*", re.DOTALL
+            rf"(?:{value_end}|,| (?:{phrases.times})\b"
+            rf"|{_OF_PLACE} (?:(?:on|in|at|am|im|en|em|a|nel) )?(?i:{DAYS})\b).*",
+            re.DOTALL,
         ),
         forget=_pattern(f"{_POLITE}{phrases.forget}"),
         last_said=_pattern(phrases.last_said),

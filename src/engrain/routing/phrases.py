@@ -88,7 +88,7 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         names="",
         after=r"not|but|because|btw|by the way|though|with (?:one|two)|and (?:I|i|my|we|our|he|she|they)|since|now"
         r"|these days|nowadays|at the moment",
-        times=r"last|this|next|yesterday|today|recently|and|with|for|a (?:week|month|year|few)|ago"
+        times=r"last|this|next|yesterday|today|recently|and(?! [A-Z]\w+$)|with|for|a (?:week|month|year|few)|ago"
         r"|(?:on|in|at) (?:the (?:spring|summer|autumn|winter)|\d{4})",
         forget=r"(?:forget|(?:scratch|strike|ignore|disregard)(?= (?:that|this|it|what i|(?:my|the) last)\b)|(?:delete"
         r"|erase|remove|drop|wipe|clear)(?=.*\b(?:from (?:your |the )?memory|you (?:know|remember)|i (?:just )?(?:said"

@@ -62,9 +62,10 @@ def _parse(content: str, request: re.Match[str], phrases: Patterns) -> Routing |
     "Scratch that, it's Tuesday" and "Forget dinner, let's order pizza" tell what is so instead. What else is told
     behind a request is kept without it.
     """
-    rest, more = _FROM_MEMORY.sub("", request["rest"]).strip(" ,:"), ""
+    whole, more = request["rest"].strip(" ,:"), ""
+    rest = _FROM_MEMORY.sub("", whole).strip(" ,:")
     is_of_last = phrases.last_said.fullmatch(rest.removeprefix("all ")) is not None
-    if not is_of_last and (goes_on := _GOES_ON.fullmatch(rest)) is not None:
+    if not is_of_last and (goes_on := _GOES_ON.fullmatch(whole)) is not None:
         rest, more = _FROM_MEMORY.sub("", goes_on["asked"]), goes_on["more"]
         is_of_last = phrases.last_said.fullmatch(rest) is not None
         is_corrected = _SCRATCHES.search(request.string[: request.start("rest")]) or not goes_on["ends"]

@@ -12,7 +12,7 @@ from engrain.domain.memories.predicates import predicate_key
 from engrain.domain.memories.routing import Routing
 from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import ends_with_question_mark, is_question
-from engrain.domain.text.languages import ENGLISH, MONTHS, stop_words
+from engrain.domain.text.languages import ENGLISH, MONTHS, WEEKDAYS, list_names, stop_words
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.routing.patterns import Patterns, compile_phrases, unify
 from engrain.routing.phrases import DAYS, PASSING, PHRASES
@@ -39,6 +39,9 @@ _ARTICLES: Final = frozenset("the den der die das la le el los las il lo o a os 
 _NICKNAME = re.compile(
     r"(?!(?:Tomorrow|Later|Back|When|If|Crazy|Maybe|Soon)\b)[A-Z](?:\w*[a-z]\w*|[A-Z]?)(?: [A-Z]\w*)?"
 )
+# Neither Marseille nor the Quinta do Lago nor Friday Harbor is a day.
+_DAY = re.compile(rf"{DAYS}\b(?! d[aeo]s? | (?-i:[A-Z]))", re.IGNORECASE)
+_WEEKDAY = re.compile("|".join(list_names(WEEKDAYS)), re.IGNORECASE)
 _NO_PLACE: Final = frozenset(
     "hope fear peace sin harmony exile myself night nights home casa free it that this you".split()
 )
@@ -278,7 +281,7 @@ def _names_somewhere(value: str) -> bool:
     """True for what has a name: a capital, perhaps behind an article, and is no day."""
     first, _, rest = value.partition(" ")
     named = rest if first.lower() in _ARTICLES and rest else value
-    return named[:1].isupper() and re.match(DAYS, named, re.IGNORECASE) is None
+    return named[:1].isupper() and _DAY.match(named) is None
 
 
 def _is_own_value(predicate: str, value: str) -> bool:
@@ -286,7 +289,7 @@ def _is_own_value(predicate: str, value: str) -> bool:
     if not first or first[0] in _NO_PLACE:
         return False
     if predicate == "nickname":
-        return _NICKNAME.fullmatch(value) is not None and re.match(DAYS, value, re.IGNORECASE) is None
+        return _NICKNAME.fullmatch(value) is not None and _WEEKDAY.fullmatch(value) is None
     if predicate in {"live in", "work at"}:
         return _names_somewhere(value) or (value.islower() and " " not in value)
     return predicate != "name" or value[:1].isupper() or value.islower()
