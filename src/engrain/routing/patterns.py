@@ -50,7 +50,7 @@ def compile_phrases() -> tuple[Patterns, ...]:
 
 def _compile(phrases: Phrases) -> Patterns:
     named = [line.partition(":") for line in phrases.names.split(";") if line]
-    value_end = rf"[,;]? (?:{phrases.after})\b|{_FULL_STOP}"
+    value_end = rf"[,;]? (?:{phrases.after})\b|[,;] (?:he|she|it|they|who|which)\b|{_FULL_STOP}"
     return Patterns(
         openings=_pattern(rf"(?:(?:{phrases.openings}|{phrases.corrections})\b[,:;.!]* +)+"),
         corrections=_pattern(rf"(?:{phrases.corrections})\b"),

@@ -39,6 +39,20 @@ _ARTICLES: Final = frozenset("the den der die das la le el los las il lo o a os 
 _NICKNAME = re.compile(
     r"(?!(?:Tomorrow|Later|Back|When|If|Crazy|Maybe|Soon)\b)[A-Z](?:\w*[a-z]\w*|[A-Z]?)(?: [A-Z]\w*)?"
 )
+# Teams and rooms that somebody moves to, within a place.
+_NO_HOME = frozenset(
+    "team room gate seat table desk level phase stage plan version slot group class chapter marketing sales finance hr"
+    " engineering operations legal support accounting product design research management it".split()
+)
+# What somebody says of a talk, and how they work: of these there is another the next day.
+_PASSING_THINGS = frozenset(
+    "problem question issue point idea guess plan concern feeling understanding suggestion answer thought fear hope"
+    " impression mistake bad turn opinion worry request".split()
+)
+_NO_WORK = frozenset(
+    "little much hard long usual before always planned boring fun great awful stressful tough exhausting easy over done"
+    " important interesting demanding ok okay fine good bad nice secure safe".split()
+)
 # Neither Marseille nor the Quinta do Lago nor Friday Harbor is a day.
 _DAY = re.compile(rf"{DAYS}\b(?! d[aeo]s? | (?-i:[A-Z]))", re.IGNORECASE)
 _WEEKDAY = re.compile("|".join(list_names(WEEKDAYS)), re.IGNORECASE)
@@ -244,6 +258,8 @@ def _parse_own(sentence: _Sentence, phrases: Patterns) -> Routing | None:
         match = pattern.fullmatch(sentence.plain, sentence.start)
         if match:
             thing = match["thing"].lower()
+            if thing in _PASSING_THINGS and not sentence.corrects:
+                return None
             predicate = phrases.predicates.get(thing, "" if phrases.predicates else thing)
             value = sentence.span_of_password(match) if _PASSWORD.search(predicate) else match.span("value")
             fact = sentence.fact((sentence.speaker, predicate), value, phrases.value_end)
@@ -281,12 +297,13 @@ def _names_somewhere(value: str) -> bool:
     """True for what has a name: a capital, perhaps behind an article, and is no day."""
     first, _, rest = value.partition(" ")
     named = rest if first.lower() in _ARTICLES and rest else value
-    return named[:1].isupper() and _DAY.match(named) is None
+    is_home = named.partition(" ")[0].lower() not in _NO_HOME
+    return named[:1].isupper() and is_home and _DAY.match(named) is None
 
 
 def _is_own_value(predicate: str, value: str) -> bool:
     first = words(value)[:1]
-    if not first or first[0] in _NO_PLACE:
+    if not first or first[0] in _NO_PLACE or (predicate == "work as" and first[0] in _NO_WORK):
         return False
     if predicate == "nickname":
         return _NICKNAME.fullmatch(value) is not None and _WEEKDAY.fullmatch(value) is None
@@ -298,6 +315,8 @@ def _is_own_value(predicate: str, value: str) -> bool:
 def _tells(predicate: str, value: str) -> bool:
     """True for a value that somebody may want to know later, and not of a state."""
     key = predicate_key(predicate)
+    if key == "works as" and value.lower() in _NO_WORK:
+        return False
     if key in _PEOPLE:
         return value[:1].isupper()
     return key in _IN_SMALL_LETTERS or key.startswith("favourite") or _TELLING.search(value) is not None
