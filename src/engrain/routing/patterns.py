@@ -11,6 +11,8 @@ from engrain.routing.phrases import DAYS, PHRASES, Phrases
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# A longer text says more than one thing: it is no statement, no request to forget and no question of the past.
+MOST_CHARACTERS: Final = 2_000
 _NOW: Final = "(?:(?:now|currently|jetzt|nun|inzwischen|ahora|maintenant|actuellement|adesso|ora|agora) )*"
 _THING: Final = r"(?P<thing>[\w' -]{1,60}?)"
 _WHOM: Final = r"(?P<subject>[^\W\d_][\w'.-]*(?: [^\W\d_][\w'.-]*){0,3})"

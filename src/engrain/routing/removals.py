@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.memories.routing import Routing
 from engrain.domain.text.small_talk import is_small_talk
-from engrain.routing.patterns import compile_phrases, unify
+from engrain.routing.patterns import MOST_CHARACTERS, compile_phrases, unify
 
 if TYPE_CHECKING:
     from engrain.routing.patterns import Patterns
@@ -47,6 +47,8 @@ _NO_TOPIC = re.compile(r"(?: to)? ?(?:you|me)\b.*|to .*", re.IGNORECASE)
 
 def parse_removal(content: str) -> Routing | None:
     """Routes a request to forget something."""
+    if len(content) > MOST_CHARACTERS:
+        return None
     plain = unify(content).rstrip(" .!?")
     for phrases in compile_phrases():
         request = phrases.forget.fullmatch(plain)

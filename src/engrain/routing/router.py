@@ -14,7 +14,7 @@ from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.dialogue.questions import ends_with_question_mark, is_question
 from engrain.domain.text.languages import ENGLISH, MONTHS, WEEKDAYS, list_names, stop_words
 from engrain.domain.text.small_talk import is_small_talk
-from engrain.routing.patterns import Patterns, compile_phrases, unify
+from engrain.routing.patterns import MOST_CHARACTERS, Patterns, compile_phrases, unify
 from engrain.routing.phrases import DAYS, PASSING, PHRASES
 from engrain.routing.removals import parse_removal
 from engrain.routing.tool_names import names_tool
@@ -22,8 +22,6 @@ from engrain.routing.tool_names import names_tool
 if TYPE_CHECKING:
     from engrain.domain.records import Role
 
-# A longer text says more than one thing: it is no statement, no request to forget and no question of the past.
-_MOST_CHARACTERS: Final = 2_000
 # A relation of the speaker ("my sister") is theirs: two speakers have two of them.
 _KIN = re.compile(
     r"(?:my|our|meine?|unsere?|mi|nuestr[oa]|mon|ma|notre|(?:il |la )?mi[oa]|(?:o |a )?(?:meu|minha)) (?P<kin>.+)",
@@ -131,8 +129,7 @@ def route(content: str, *, role: Role = "user", speaker: str | None = None) -> R
         return Routing(route="working", content=content, reasons=("it begins as a thought or a plan does",))
     if role == "assistant":
         return _episode(content, "what the assistant said is what happened")
-    removal = parse_removal(content) if len(content) <= _MOST_CHARACTERS else None
-    return _explicit(content) or removal or _question(content) or _statement(content, speaker or role)
+    return _explicit(content) or parse_removal(content) or _question(content) or _statement(content, speaker or role)
 
 
 def _explicit(content: str) -> Routing | None:
@@ -153,7 +150,7 @@ def _question(content: str) -> Routing | None:
         return None
     if not is_marked and not _QUESTION.match(content) and not ("?" not in content and is_question(content)):
         return None
-    believed = _BELIEF.search(content) if len(content) <= _MOST_CHARACTERS else None
+    believed = _BELIEF.search(content) if len(content) <= MOST_CHARACTERS else None
     if believed and _WHEN.search(content):
         reasons = ("it asks what was believed at another time",)
         return Routing(route="past", content=content, topic=_find_topic(content, believed), reasons=reasons)
@@ -173,7 +170,7 @@ def _statement(content: str, speaker: str) -> Routing:
     is_rule = _RULE.fullmatch(content) or (_CONDITION.fullmatch(content) and not _PASSES.search(content))
     if is_rule and not is_small_talk(content):
         return Routing(route="rule", content=content, reasons=("it says how to go about something from now on",))
-    if len(content) > _MOST_CHARACTERS:
+    if len(content) > MOST_CHARACTERS:
         return _episode(content, "it is too long for one statement: what was said is kept word for word")
     plain = unify(content).rstrip(" .!")
     is_requested = False

@@ -30,7 +30,7 @@ from engrain.storage.dialects import micros
 from engrain.storage.search.traits import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -267,17 +267,20 @@ def _list_unanswering(candidates: RankingInput, *, of_speaker: bool) -> list[int
     attribute = None if of_speaker else find_asked_attribute(text)
     for told in (find_asked_name(text), attribute.value if attribute and attribute.is_exact else None):
         if told is not None:
-            without = [row for row in best if not told.search(statements[row])]
-            found += without if len(without) < len(best) else []
+            found += _list_others(best, [row for row in best if told.search(statements[row])])
     kind = find_asked_kind(text) if asks_for_present(text) and not of_speaker else None
     if kind is not None:
         found += [row for row in best if not find_values(kind, statements[row])]
     role = find_asked_role(text) if kind == "person" else None
     if role is not None:
         changes = candidates.traits["states_change"]
-        without = [row for row in best if not (changes[row] or role.search(statements[row]))]
-        found += without if len(without) < len(best) else []
+        found += _list_others(best, [row for row in best if changes[row] or role.search(statements[row])])
     return found
+
+
+def _list_others(rows: Sequence[int], answers: Collection[int]) -> list[int]:
+    """List the rows that are none of the answers, where there are any."""
+    return [row for row in rows if row not in answers] if answers else []
 
 
 def age(candidates: RankingInput) -> Gains:
