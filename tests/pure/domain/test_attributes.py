@@ -58,6 +58,7 @@ from engrain.domain.text.dialogue.attributes import find_asked_attribute
         ("What is our cat called?", "The cat answers to Minka.", "The cat hides in the bathtub."),
         ("What's my landlord's name?", "Ted, my landlord, is away.", "Told the landlord, he will send someone."),
         ("What's the cat's name?", "Minka the cat is ill.", "With the cat all is well."),
+        ("What's my wife's name?", "She's called Ana.", "Our dog's called Diesel."),
         ("What's the cat's name?", "Minka's our cat.", "Isla is allergic to cats, so Dad's cat can't come."),
         ("What's the house manager's name?", "The house manager is Rita.", "The house manager lives in Mill Lane."),
         ("What is our cat called?", "the cat is minka btw", "Hi, our cat hides on Sundays."),

@@ -179,6 +179,7 @@ def test_of_two_sentences_that_answer_as_much_the_one_with_the_name_is_corrected
         ("Ines has a brother, Tibor, who dies.", "On second thoughts Tibor survives.", "Does Tibor die?"),
         ("Moni's building has the code 2714.", "Moni's code changed, 9035.", "What's the code for Moni's building?"),
         ("Flat 1 is rented by the Kovacs, 780.", "Raised Kovacs to 820.", "What rent do the Kovacs pay?"),
+        ("Next load is tires to Amarillo, pickup at dock 7.", "The dock changed to 11.", "Which dock is the pickup?"),
     ],
 )
 def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, newer, query):
@@ -246,6 +247,13 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
             "The Atlas report has been postponed to the 20th of March.",
             "When is the Borealis report due?",
         ),
+        ("Hive 2 has no queen.", "So now there are seven hives.", "What's wrong with hive 2?"),
+        (
+            "Megan prefers calls to mail.",
+            "Simon left, the new contact is Dana.",
+            "How does Megan like to be contacted?",
+        ),
+        ("My daughter Kaylee is a nurse.", "Rhonda retired! The new one is named Tyler.", "What's my daughter's name?"),
     ],
 )
 def test_nothing_else_corrects(older, newer, query):

@@ -284,4 +284,6 @@ def _find_name_of(query: str, thing: str) -> Attribute:
         rf"(?<![.!?] )(?<!^){other}[^.!?]{{,40}}{heads}|{heads}(?:(?!\b(?:in|from) [A-Z])[^.!?]){{,40}}{other}"
         rf"|{opens}[^.!?]{{,40}}{heads}|{heads}[^.!?]{{,40}}{_MARKED}"
     )
-    return Attribute(_NAME_OF, lazy_pattern(rf"{_NAMING}|{near}|\A[^A-Z]*\Z"), _NAME_BEGINNINGS)
+    of_other = rf"(?i:\b(?!{heads}|(?:he|she|it|that|who)\b)\w+['\u2019]s (?:name|called))"
+    naming = rf"\A(?:(?!{of_other})[\s\S])*?{_NAMING}|{heads}[\s\S]*{_NAMING}|{_NAMING}[\s\S]*{heads}"
+    return Attribute(_NAME_OF, lazy_pattern(rf"{naming}|{near}|\A[^A-Z]*\Z"), _NAME_BEGINNINGS)
