@@ -34,7 +34,7 @@ class Secret(NamedTuple):
 
 # Every secret has one of these near, or so many digits: most texts have none, and are not looked at further. Each group
 # stands behind a text that it cannot do without, as one character is found in a tenth of the time of a word.
-_NAMES = ("pass", "pwd", "key", "secret", "token", "auth", "curl")
+_NAMES = ("pass", "pwd", "key", "secret", "token", "auth", "curl", "kennwort", "wachtwoord", "contrase", "senha")
 _OPTION_HINTS = ("-pass", "-token", "-secret", "-api-key", "mysql")
 _HINTS = (
     (":", ("://", *_NAMES)),
@@ -58,9 +58,10 @@ _BARE_DIGITS = bytes(ord("0" if chr(code).isdigit() and code < 128 else "x") for
 # whole if it ends within the margin.
 _PART_CHARACTERS, _MARGIN_CHARACTERS = 100_000, 10_000
 _LONG_NUMBER = lazy_pattern(r"\d(?:[ -]?\d){12}")
-# "The password is ...", and "New wifi password: ..." of a household.
+# "The password is ...", and "New wifi password: ..." or "WLAN-Passwort: ..." of a household.
 _TOLD = lazy_pattern(
-    r"(?:\bis\s{1,3}|\b(?:wi-?fi|wlan|guest)(?: network)? pass(?:word|phrase):\s{1,3})[\"'`]?$", re.IGNORECASE
+    r"(?:\bis\s{1,3}|\b(?:wi-?fi|wlan|guest)(?: network)?[ -](?:pass(?:wor[dt]|phrase)|wachtwoord):\s{1,3})[\"'`]?$",
+    re.IGNORECASE,
 )
 _BEFORE_TOLD = 32  # characters
 _PRIVATE_KEY = lazy_pattern(r"-----(BEGIN|END) (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
@@ -99,7 +100,8 @@ _DATABASE_PASSWORD = lazy_pattern(
 )
 _PORT = lazy_pattern(r"\d{1,5}[/?#]")
 _NAMED = lazy_pattern(
-    r"(?P<name>pass(?:word|wd|phrase)|(?<![A-Za-z0-9])(?:pwd|api[ _-]?key|client[ _-]?secret|authorization)"
+    r"(?P<name>(?P<password>pass(?:wor[dt]|wd|phrase)|(?<![A-Za-z0-9])(?:pwd|senha)|kennwort|wachtwoord"
+    r"|contrase\u00f1a|mot de passe|palavra-passe)|(?<![A-Za-z0-9])(?:api[ _-]?key|client[ _-]?secret|authorization)"
     r"|secret(?:[ _-]?(?:access[ _-]?)?key(?:[ _-]?base)?)?|(?:access|auth|bearer|refresh|api)[ _-]?token"
     r"|(?P<vague>token|(?:account|access|private|signing|encryption)[ _-]?key))"
     r"(?:\\{0,3}[\"'])?\]?"
@@ -328,7 +330,7 @@ def _named(text: str, start: int, end: int) -> Iterator[Secret]:
     for match in _NAMED.finditer(text, start, end):
         named, inner = match["name"].lower(), match["value"].strip("\\\"'`")
         value = inner if _OPENS.search(inner) else _CLOSES.sub(r"\1", inner)
-        is_password, is_vague = named.startswith(("pass", "pwd")), match["vague"] is not None
+        is_password, is_vague = match["password"] is not None, match["vague"] is not None
         is_prose = "is" in match["link"].lower().split()
         if _looks_secret(value.rstrip(".!?)"), is_password=is_password, is_vague=is_vague, is_prose=is_prose):
             at = match.start("value") + match["value"].index(inner)
