@@ -380,8 +380,8 @@ class Agent(Conversations):
 
         That is an episode, fact, rule or note, a question to recall now or of the past, a request to forget, or working
         memory. Statements of which a subject may have several (say likes) are no facts: one would supersede the other.
-        Facts and requests to forget are read in English, German, Spanish, French, Italian and Portuguese, the rest in
-        English.
+        Facts and requests to forget are read in English, German, Spanish, French, Italian, Portuguese and Dutch, the
+        rest in English.
 
         Raises:
             InvalidInput: an empty input, or an unknown role.

@@ -13,15 +13,20 @@ if TYPE_CHECKING:
 
 # A longer text says more than one thing: it is no statement, no request to forget and no question of the past.
 MOST_CHARACTERS: Final = 2_000
-_NOW: Final = "(?:(?:now|currently|jetzt|nun|inzwischen|ahora|maintenant|actuellement|adesso|ora|agora) )*"
+_NOW: Final = "(?:(?:now|currently|jetzt|nun|inzwischen|ahora|maintenant|actuellement|adesso|ora|agora|nu) )*"
 _THING: Final = r"(?P<thing>[\w' -]{1,60}?)"
 _WHOM: Final = r"(?P<subject>[^\W\d_][\w'.-]*(?: [^\W\d_][\w'.-]*){0,3})"
 _OF_PLACE: Final = r"(?<!\bde)(?<!\bDe)(?<!\bSanto)(?<!\bSan)"  # Rio de Janeiro, Santo Domingo
-_FULL_STOP: Final = r"(?<=\w{3})[.!;]\s|\n"
+_FULL_STOP: Final = r"(?<=\w{3})(?<!\bProf)(?<!\bMrs)[.!;]\s|\n"
+# What goes on of somebody or something else: "Steph, Jake's best man is Dom", "Arne, er ist Dachdecker".
+_OTHER_CLAUSE: Final = (
+    r"[,;] (?:he|she|it|they|who|which|er|es|sie|die|hij|zij|il|elle|ella|ele|ela|lui|lei|[eè]|é|est|c'est|che|qui)\b"
+    r"|, (?:(?!(?:and|or|that|which|who)\b)[\w'-]+ ){1,4}?(?:is|are|was|were|has|have|had|will|covers|costs)\b"
+)
 _POLITE: Final = (
     r"(?:(?:and|so|ok|okay|now|please|pl[sz]|kindly|just|never mind|(?:can|could|would|will) you|you (?:can|should|may)"
     r"|i(?: want|'d like| would like| need) you to|und"
-    r"|bitte|y|por favor|et|s'il te plaît|e|per favore)[, ]+)*"
+    r"|bitte|y|por favor|et|s'il te plaît|e|per favore|en|alsjeblieft)[, ]+)*"
 )
 
 
@@ -52,7 +57,7 @@ def compile_phrases() -> tuple[Patterns, ...]:
 
 def _compile(phrases: Phrases) -> Patterns:
     named = [line.partition(":") for line in phrases.names.split(";") if line]
-    value_end = rf"[,;]? (?:{phrases.after})\b|[,;] (?:he|she|it|they|who|which)\b|{_FULL_STOP}"
+    value_end = rf"[,;]? (?:{phrases.after})\b|{_OTHER_CLAUSE}|{_FULL_STOP}"
     return Patterns(
         openings=_pattern(rf"(?:(?:{phrases.openings}|{phrases.corrections})\b[,:;.!]* +)+"),
         corrections=_pattern(rf"(?:{phrases.corrections})\b"),

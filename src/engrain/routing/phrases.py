@@ -18,9 +18,9 @@ DAYS: Final = rf"(?:{_WEEKDAYS}|{'|'.join(list_names(MONTHS))})"
 # Days that are others tomorrow, in every language; a habit ("on Fridays") and a date are none.
 PASSING: Final = (
     r"(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|week|weekend|month)|next (?:week|weekend|month)"
-    rf"|(?:on|this|next|am|diesen|nächsten|el|este|ce|questo|na) (?:{_WEEKDAYS})"
+    rf"|(?:on|this|next|am|diesen|nächsten|el|este|ce|questo|na|op|deze|volgende) (?:{_WEEKDAYS})"
     r"|in (?:an?|\d+|two|three|a few) (?:minute|hour|day|week|month)s?"
-    r"|heute|morgen|übermorgen|hoy|mañana|aujourd'hui|demain|oggi|domani|hoje|amanhã)"
+    r"|heute|morgen|übermorgen|hoy|mañana|aujourd'hui|demain|oggi|domani|hoje|amanhã|vandaag)"
 )
 
 
@@ -86,8 +86,8 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         "(?: back)? to VALUE",
         things="(?:my|our)(?: new| right)? THING (?:is|are)(?: called| named)? ~VALUE",
         names="",
-        after=r"not|but|because|btw|by the way|though|with (?:one|two)|and (?:I|i|my|we|our|he|she|they)|since|now"
-        r"|these days|nowadays|at the moment",
+        after=r"not|but|because|btw|by the way|though|with (?:one|two)|and (?:I|i|my|we|our|he|she|they|is|has|works"
+        r"|lives)|since|now|these days|nowadays|at the moment",
         times=r"last|this|next|yesterday|today|recently|and(?! [A-Z]\w+$)|with|for|a (?:week|month|year|few)|ago"
         r"|(?:on|in|at) (?:the (?:spring|summer|autumn|winter)|\d{4})",
         forget=r"(?:forget|(?:scratch|strike|ignore|disregard)(?= (?:that|this|it|what i|(?:my|the) last)\b)|(?:delete"
@@ -123,13 +123,15 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         },
         moves=r"(?:ich bin|bin ich|wir sind|sind wir)(?: [^,]{1,30}?)? nach VALUE (?:um)?gezogen",
         moves_of_others="WHOM (?:ist|sind)(?: gerade| jetzt| neulich)? nach VALUE (?:um)?gezogen",
-        things="(?:mein|meine|unser|unsere)(?: neue[rs]?)? THING (?:ist|sind|lautet|hei(?:ß|ss)t) ~VALUE",
+        things="(?:mein|meine|unser|unsere)(?: neue[rs]?)? THING (?:ist|sind|lautet|hei(?:ß|ss)t) ~(?:am |der |die "
+        "|das )?VALUE",
         names="name: name; phone number: telefonnummer, handynummer, nummer; address: adresse; birthday: geburtstag; "
-        "email: e-mail, mail-adresse; manager: chef, chefin; spouse: frau, mann; partner: freundin, freund; "
-        "doctor: ärztin, arzt; dentist: zahnarzt, zahnärztin; sister: schwester; brother: bruder; son: sohn; "
-        "daughter: tochter; cat: katze; dog: hund; mother: mutter; father: vater; favourite colour: "
-        "lieblingsfarbe; favourite food: lieblingsessen",
-        after="nicht|sondern|aber|weil|ohne|mit (?:einem|zwei)|und (?:ich|meine?|wir|unsere?)|seit|jetzt|übrigens",
+        "email: e-mail, email, mail, mail-adresse, e-mail-adresse; manager: chef, chefin; spouse: frau, mann; partner: "
+        "freundin, freund, partnerin, partner; doctor: ärztin, arzt, hausarzt, hausärztin; dentist: zahnarzt, "
+        "zahnärztin; sister: schwester; brother: bruder; son: sohn; daughter: tochter; cat: katze, kater; dog: hund, "
+        "hündin; mother: mutter; father: vater; favourite colour: lieblingsfarbe; favourite food: lieblingsessen",
+        after="nicht|sondern|aber|weil|ohne|mit (?:einem|zwei)|und (?:ich|meine?|wir|unsere?|er|sie|ist|hat)|seit"
+        "|jetzt|übrigens",
         times="und|mit|letzte[nsr]?|gestern|heute|vor",
         forget=r"(?:vergiss|vergessen sie|streich(?:e)?(?= (?:das|es|was))|l[öo]sch(?:e|en sie)?"
         r"(?=.*\b(?:alles(?: (?:über|zu)|,? was)|ged[äa]chtnis)\b))(?!,? nicht\b)(?P<rest>.*)",
@@ -157,12 +159,13 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         },
         moves=r"(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)(?: [^,]{1,30}?)? a VALUE",
         moves_of_others="WHOM (?:se ha mudado|se mudó) a VALUE",
-        things="(?:mi|nuestro|nuestra)(?: nuev[oa])? THING(?: nuev[oa])? es ~VALUE",
-        names="name: nombre; phone number: número de teléfono, teléfono; address: dirección; birthday: cumpleaños; "
-        "sister: hermana; brother: hermano; son: hijo; daughter: hija; mother: madre; father: padre; email: "
-        "correo; manager: jefe, jefa; spouse: mujer, marido; doctor: médico, médica; favourite colour: color "
-        "favorito",
-        after="no|pero|porque|sin|y (?:yo|mi|mis|vivo|trabajo|me)|desde|ahora",
+        things="(?:mi|nuestro|nuestra)(?: nuev[oa])? THING(?: nuev[oa])? (?:es|se llama) ~(?:el |la |los |las )?VALUE",
+        names="name: nombre; phone number: número de teléfono, teléfono, móvil; address: dirección; birthday: "
+        "cumpleaños; sister: hermana; brother: hermano; son: hijo; daughter: hija; mother: madre; father: padre; "
+        "email: correo, correo electrónico, email; manager: jefe, jefa; spouse: mujer, esposa, marido, esposo; "
+        "partner: novia, novio, pareja; doctor: médico, médica; dentist: dentista; cat: gato, gata; dog: perro, "
+        "perra; favourite colour: color favorito, color preferido; favourite food: comida favorita, plato favorito",
+        after="no|pero|porque|sin|y (?:yo|mi|mis|vivo|trabajo|me|es|tiene)|desde|ahora",
         times="y|con|hoy|ayer|la semana|el (?:mes|año)|hace|en",
         forget=r"(?:olv[ií]d[ae]|borra de tu memoria|(?:borra|elimina)(?= todo lo que (?:sabes|te)\b))"
         r"(?P<rest>(?:lo\b)?.*)",
@@ -187,11 +190,13 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         moves=r"(?:j'ai déménagé|nous avons déménagé|on a déménagé|je me suis installée?)(?: [^,]{1,30}?)?"
         r" (?:à|en|au) VALUE",
         moves_of_others="WHOM (?:a déménagé|s'est installée?) (?:à|en|au) VALUE",
-        things="(?:mon|ma|notre)(?: nouve(?:au|lle|l))? THING (?:est|s'appelle) ~VALUE",
+        things="(?:mon|ma|notre)(?: nouve(?:au|lle|l))? THING (?:est|s'appelle) ~(?:le |la |les |l')?VALUE",
         names="name: nom, prénom; phone number: numéro de téléphone, numéro; address: adresse; birthday: anniversaire; "
-        "sister: sœur; brother: frère; son: fils; daughter: fille; mother: mère; father: père; manager: chef, "
-        "cheffe; spouse: femme, mari; doctor: médecin; favourite colour: couleur préférée",
-        after="pas|mais|parce|sans|et (?:je|j|mon|ma|mes)|depuis|maintenant",
+        "sister: sœur; brother: frère; son: fils; daughter: fille; mother: mère; father: père; manager: chef, cheffe, "
+        "patron, patronne; spouse: femme, mari; partner: copine, copain, compagne, compagnon; doctor: médecin; "
+        "dentist: dentiste; email: email, e-mail, adresse mail, adresse e-mail; cat: chat, chatte; dog: chien, "
+        "chienne; favourite colour: couleur préférée; favourite food: plat préféré",
+        after="pas|mais|parce|sans|et (?:je|j|mon|ma|mes|il|elle|a|est)|depuis|maintenant",
         times="et|avec|hier|la semaine|le mois|l'année|il y a|en",
         forget=r"(?:oublie|oubliez|(?:efface|supprime)(?= tout ce que (?:tu|je|j')))(?! pas\b)(?P<rest>.*)",
         last_said=r"(?:ça|cela|-le|ce que (?:je viens de (?:te |vous )?dire|j'ai dit|je t'ai dit))",
@@ -214,11 +219,14 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         },
         moves=r"(?:mi sono trasferit[oa]|ci siamo trasferiti)(?: [^,]{1,30}?)? (?:a|ad|in) VALUE",
         moves_of_others="WHOM si è trasferit[oa] (?:a|ad|in) VALUE",
-        things="(?:il |la |l')?(?:mio|mia|nostro|nostra)(?: nuov[oa])? THING (?:è|si chiama) ~VALUE",
+        things="(?:il |la |l')?(?:mio|mia|nostro|nostra)(?: nuov[oa])? THING (?:è|si chiama) ~(?:il |lo |la |l'|i "
+        "|le )?VALUE",
         names="name: nome; phone number: numero di telefono, telefono; address: indirizzo; birthday: compleanno; "
         "sister: sorella; brother: fratello; son: figlio; daughter: figlia; mother: madre; father: padre; "
-        "manager: capo; spouse: moglie, marito; doctor: medico; favourite colour: colore preferito",
-        after="non|ma|perché|senza|e (?:io|il|la|mi|abito|lavoro)|da (?:un|una|ieri)|adesso|ora",
+        "manager: capo; spouse: moglie, marito; partner: ragazza, ragazzo, fidanzata, fidanzato, compagna, compagno; "
+        "doctor: medico, dottore; dentist: dentista; email: email, e-mail, mail; cat: gatto, gatta; dog: cane, "
+        "cagnolino; favourite colour: colore preferito; favourite food: piatto preferito, cibo preferito",
+        after="non|ma|perché|senza|e (?:io|il|la|mi|abito|lavoro|ha|è)|da (?:un|una|ieri)|adesso|ora",
         times="e|con|ieri|la settimana|il mese|nel",
         forget=r"(?:dimentica|scorda|cancella(?= tutto quello che\b))(?P<rest>(?:lo\b)?.*)",
         last_said=r"(?:questo|quello|ciò|lo|(?:quello|ciò) che (?:ti )?ho (?:appena )?detto)",
@@ -241,16 +249,51 @@ PHRASES: Final[Mapping[str, Phrases]] = {
         },
         moves=r"(?:eu )?(?:me mudei|mudei-me|mudei|nos mudamos|mudámo-nos)(?: [^,]{1,30}?)? (?:para|pra) VALUE",
         moves_of_others="WHOM (?:se mudou|mudou-se|mudou) (?:para|pra) VALUE",
-        things="(?:o |a )?(?:meu|minha|nosso|nossa)(?: nov[oa])? THING(?: nov[oa])? (?:é|se chama|chama-se) ~VALUE",
+        things="(?:o |a )?(?:meu|minha|nosso|nossa)(?: nov[oa])? THING(?: nov[oa])? (?:é|se chama|chama-se) ~(?:o |a "
+        "|os |as )?VALUE",
         names="name: nome; phone number: número de telefone, telefone, telemóvel; address: endereço, morada; birthday: "
         "aniversário; sister: irmã; brother: irmão; son: filho; daughter: filha; mother: mãe; father: pai; "
-        "manager: chefe; spouse: mulher, marido; doctor: médico; favourite colour: cor favorita",
-        after="não|mas|porque|sem|e (?:eu|meu|minha|moro|trabalho)|desde|agora",
+        "manager: chefe; spouse: mulher, esposa, marido, esposo; partner: namorada, namorado, companheira, "
+        "companheiro; doctor: médico, médica; dentist: dentista; email: email, e-mail; cat: gato, gata; dog: cão, "
+        "cadela, cachorro; favourite colour: cor favorita, cor preferida; favourite food: comida favorita, prato "
+        "favorito",
+        after="não|mas|porque|sem|e (?:eu|meu|minha|moro|trabalho|tem|é)|desde|agora",
         times="e|com|hoje|ontem|na semana|no (?:mês|ano)|há|em",
         forget=r"(?:esquece|esqueça|esqueces|apaga(?= tudo o que\b))(?P<rest>.*)",
         last_said=r"(?:isso|isto|-o|o que (?:eu )?(?:te )?(?:acabei de (?:te )?dizer|disse))",
         all_known="tudo(?: o que sabes?(?: (?:de|sobre) mim)?)?",
         about=r"(?:tudo )?(?:o )?(?P<own>que (?:eu )?(?:te )?(?:disse|contei) |)(?:que sabes? )?"
         r"(?:sobre|de|do|da|acerca de) (?P<topic>.+)",
+    ),
+    "dutch": Phrases(
+        openings="ja|oh|trouwens|hoi|hallo|nu",
+        corrections="eigenlijk|nee|sorry|correctie|ik bedoel|dat klopt niet",
+        requests="(?:alsjeblieft )?(?:onthoud|noteer)(?: alsjeblieft)?(?: dat|:)?",
+        facts={
+            "live in": "ik ~woon ~in VALUE; woon ik ~in VALUE",
+            "work for": "ik ~werk ~(?:bij|voor) VALUE; werk ik ~(?:bij|voor) VALUE",
+            "work as": "ik ~werk ~als VALUE; werk ik ~als VALUE",
+            "name": "ik heet ~VALUE",
+            "nickname": "(?:alsjeblieft )?noem (?:mij|me) (?:maar )?VALUE",
+            "age": rf"(?:ik ben|ben ik) ~{_AGE}(?: jaar(?: oud)?)?",
+            "birthday": r"ik ben (?:jarig|geboren) op (?P<value>(?=.*\d).+)",
+            "diet": "ik ben ~(?P<value>(?:een )?(?:vegetari[eë]r|vegetarisch|veganist(?:isch)?))",
+        },
+        moves=r"(?:ik ben|we zijn|wij zijn)(?: [^,]{1,30}?)? naar VALUE verhuisd",
+        moves_of_others="WHOM (?:is|zijn)(?: net| nu| pas)? naar VALUE verhuisd",
+        things="(?:mijn|m'n|onze|ons)(?: nieuwe?)? THING (?:is|heet) ~(?:op |de |het )?VALUE",
+        names="name: naam; phone number: telefoonnummer, nummer, 06-nummer; address: adres; birthday: verjaardag; "
+        "email: e-mail, email, mail, e-mailadres, mailadres; manager: baas, leidinggevende; spouse: vrouw, man; "
+        "partner: vriendin, vriend, partner; doctor: huisarts, arts, dokter; dentist: tandarts; sister: zus; "
+        "brother: broer; son: zoon; daughter: dochter; cat: kat, poes; dog: hond; mother: moeder; father: vader; "
+        "favourite colour: lievelingskleur; favourite food: lievelingseten",
+        after="niet|maar|omdat|want|zonder|met (?:een|twee)|en (?:ik|mijn|we|onze?|hij|zij|is|heeft)|sinds|nu|trouwens",
+        times="en|met|vorige?|gisteren|vandaag",
+        forget=r"(?:vergeet|wis(?= (?:dat|alles)\b)|verwijder(?= alles wat\b))(?!,? niet\b)(?P<rest>.*)",
+        last_said=r"(?:dat|dit|het|het laatste|wat ik (?:je |jou )?(?:net |zojuist )?(?:zei|vertelde|gezegd heb|heb "
+        r"gezegd|heb verteld|verteld heb))(?: maar| weer)*",
+        all_known=r"alles(?:,? wat je(?: (?:over|van) (?:mij|me))? (?:weet|hebt))?(?: (?:over|van) (?:mij|me))?",
+        about=r"(?:alles )?(?P<own>wat ik (?:je |jou )?(?:net |zojuist |heb )*|)(?:wat je )?(?:over|van) (?P<topic>.+?)"
+        r"(?: (?:weet|zei|vertelde|gezegd|verteld|heb|hebt))*",
     ),
 }

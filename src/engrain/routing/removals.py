@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _FROM_MEMORY = re.compile(
     r"\s+from (?:your |the )?memory\b|\s+aus (?:deinem |dem )?ged[äa]chtnis\b|\bany ?more$"
-    r"|[,\s]*\b(?:please|pl[sz]|bitte|por favor|s'il te plaît|per favore)$",
+    r"|[,\s]*\b(?:please|pl[sz]|bitte|por favor|s'il te plaît|per favore|alsjeblieft)$",
     re.IGNORECASE,
 )
 _NO_SENTENCE_END = r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)(?<!\b\w)"
@@ -23,12 +23,13 @@ _NO_SENTENCE_END = r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)(?<!\b\w)"
 _GOES_ON = re.compile(
     rf"(?P<asked>.+?)(?:(?P<ends>{_NO_SENTENCE_END}[.!?;]\s+|\s+[-\u2013\u2014]\s+|\n\s*)"
     r"|,\s+(?=(?:i|we|it|that|they|he|she|there|the|my|let|just|use|make|do|go|instead|rather|ich|wir|es|das|lass|nimm"
-    r"|yo|mejor|je|on|c|io|facciamo|eu|vamos)\b))(?P<more>.+)",
+    r"|yo|mejor|je|on|c|io|facciamo|eu|vamos|ik|we|laten)\b))(?P<more>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 _SCRATCHES = re.compile(r"(?:scratch|strike|ignore|disregard)$", re.IGNORECASE)
 _PLANS = re.compile(
-    r"(?:let(?:'s| us)|(?:i|we)(?:'ll| will|'m going| am going)|lass|ich mach|wir mach|vamos|on va)\b", re.IGNORECASE
+    r"(?:let(?:'s| us)|(?:i|we)(?:'ll| will|'m going| am going)|lass|ich mach|wir mach|vamos|on va|laten we)\b",
+    re.IGNORECASE,
 )
 _TAKES_BACK = re.compile(
     r"(?:it|that)(?:'s| is| was) (?:not (?:true|right|so|important)|untrue|wrong|an? (?:joke|lie|mistake)|nonsense"
@@ -39,7 +40,7 @@ _TAKES_BACK = re.compile(
 # Of "everything except my name" the name would be what is found.
 _EXCEPTS = re.compile(
     r"(?:everything|all|alles|todo|tout|tutto|tudo)\b.{,60}? (?:except|but|besides|apart from|aside from|other than"
-    r"|au(?:ß|ss)er|menos|excepto|salvo|sauf|tranne|eccetto|exceto)\b",
+    r"|au(?:ß|ss)er|menos|excepto|salvo|sauf|tranne|eccetto|exceto|behalve)\b",
     re.IGNORECASE,
 )
 _NO_TOPIC = re.compile(r"(?: to)? ?(?:you|me)\b.*|to .*", re.IGNORECASE)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 # A relation of the speaker ("my sister") is theirs: two speakers have two of them.
 _KIN = re.compile(
-    r"(?:my|our|meine?|unsere?|mi|nuestr[oa]|mon|ma|notre|(?:il |la )?mi[oa]|(?:o |a )?(?:meu|minha)) (?P<kin>.+)",
+    r"(?:my|our|meine?|unsere?|mi|nuestr[oa]|mon|ma|notre|(?:il |la )?mi[oa]|(?:o |a )?(?:meu|minha)|mijn|onze?) "
+    r"(?P<kin>.+)",
     re.IGNORECASE,
 )
 _OF_ANOTHER = re.compile(
@@ -32,7 +33,7 @@ _OF_ANOTHER = re.compile(
     r"(?P<predicate>lives in|lives at|works at|works for|works as|is called|is) (?P<content>.+)",
     re.DOTALL,
 )
-_ARTICLES: Final = frozenset("the den der die das la le el los las il lo o a os as a an".split())
+_ARTICLES: Final = frozenset("the den der die das la le el los las il lo o a os as a an de het een".split())
 # Neither "Call me tomorrow" nor "CALL ME LATER".
 _NICKNAME = re.compile(
     r"(?!(?:Tomorrow|Later|Back|When|If|Crazy|Maybe|Soon)\b)[A-Z](?:\w*[a-z]\w*|[A-Z]?)(?: [A-Z]\w*)?"
@@ -59,7 +60,7 @@ _NO_PLACE: Final = frozenset(
 )
 # Somebody's state, of which there is another tomorrow: "my phone number is broken", "my code is not working".
 _STATE = re.compile(
-    r"(?:not|no longer|never|nicht|no|pas|non|não|so|too|very|really|quite|still|already|\w+ing)\b", re.IGNORECASE
+    r"(?:not|no longer|never|nicht|niet|no|pas|non|não|so|too|very|really|quite|still|already|\w+ing)\b", re.IGNORECASE
 )
 # Values of all other things have a capital or a digit in them.
 _IN_SMALL_LETTERS: Final = frozenset(
@@ -70,6 +71,7 @@ _PEOPLE: Final = frozenset(
         ";"
     )
 )
+_NAMES_SOMEBODY = re.compile(r"\b(?-i:[a-z])\w* [A-Z][a-z]+$")  # "my assistant Tola"
 _PASSWORD = re.compile(r"\b(?:password|passphrase|passcode)$", re.IGNORECASE)
 _MOVES_ON = re.compile(r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois) (?:back )?(?:to|nach|a|à|para|in)\b")
 _TELLING = re.compile(r"[^\W_a-zß-öø-ÿ]|[`'\"/@_]")
@@ -181,7 +183,7 @@ def _statement(content: str, speaker: str) -> Routing:
         opening = phrases.openings.match(plain, start)
         corrects = request is not None or phrases.corrections.match(plain) is not None
         start = opening.end() if opening else start
-        sentence = _Sentence(content, plain, start, corrects=corrects, speaker=speaker, is_english=language == ENGLISH)
+        sentence = _Sentence(content, plain, start, corrects=corrects, speaker=speaker, language=language)
         found = _parse_own(sentence, phrases) or _parse_other(sentence, phrases, is_requested=request is not None)
         if found:
             return found
@@ -198,7 +200,7 @@ class _Sentence(NamedTuple):
     start: int
     corrects: bool  # or asks to be remembered
     speaker: str
-    is_english: bool
+    language: str
 
     def span_of_password(self, match: re.Match[str]) -> tuple[int, int]:
         """The span of a password in the text: an exclamation mark at the end of a single word is a part of it."""
@@ -234,7 +236,7 @@ class _Sentence(NamedTuple):
             content=content,
             subject=subject,
             predicate=predicate,
-            is_part=moves or not self.is_english or len(content) < len(whole.strip(" ,")),
+            is_part=moves or self.language != ENGLISH or len(content) < len(whole.strip(" ,")),
             reasons=(reason,),
         )
 
@@ -255,7 +257,7 @@ def _parse_own(sentence: _Sentence, phrases: Patterns) -> Routing | None:
         match = pattern.fullmatch(sentence.plain, sentence.start)
         if match:
             thing = match["thing"].lower()
-            if thing in _PASSING_THINGS and not sentence.corrects:
+            if (thing in _PASSING_THINGS and not sentence.corrects) or _NAMES_SOMEBODY.search(match["thing"]):
                 return None
             predicate = phrases.predicates.get(thing, "" if phrases.predicates else thing)
             value = sentence.span_of_password(match) if _PASSWORD.search(predicate) else match.span("value")
@@ -269,7 +271,7 @@ def _parse_other(sentence: _Sentence, phrases: Patterns, *, is_requested: bool) 
     """Routes what is said of another: a move, or what is asked to be remembered or put right."""
     move = phrases.moves_of_others.fullmatch(sentence.plain, sentence.start)
     if move:
-        subject = _find_whom(move["subject"], sentence.speaker, phrases)
+        subject = _find_whom(move["subject"], sentence, phrases)
         fact = (
             sentence.fact((subject, "moved to"), move.span("value"), phrases.place_end, moves=True) if subject else None
         )
@@ -280,14 +282,18 @@ def _parse_other(sentence: _Sentence, phrases: Patterns, *, is_requested: bool) 
     return sentence.fact((other["subject"], other["predicate"].lower()), other.span("content"), phrases.value_end)
 
 
-def _find_whom(subject: str, speaker: str, phrases: Patterns) -> str | None:
+def _find_whom(subject: str, sentence: _Sentence, phrases: Patterns) -> str | None:
     """The name of whom a statement is about; None for a pronoun, and for what has no name."""
     kin = _KIN.fullmatch(subject)
     if kin:
-        return f"{speaker}'s {phrases.predicates.get(kin['kin'].lower(), kin['kin'])}"
+        return f"{sentence.speaker}'s {phrases.predicates.get(kin['kin'].lower(), kin['kin'])}"
     first = subject.split(maxsplit=1)[0]
     is_name = all(word[:1].isupper() for word in subject.split()) and bool(terms(first))
-    return subject if is_name and not any(first.lower() in stop_words(language) for language in PHRASES) else None
+    return (
+        subject
+        if is_name and not any(first.lower() in stop_words(language) for language in {ENGLISH, sentence.language})
+        else None
+    )
 
 
 def _names_somewhere(value: str) -> bool:

@@ -23,6 +23,7 @@ MONTHS: Final[Mapping[str, str]] = {
     "french": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
     "italian": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "portuguese": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "dutch": "januari februari maart april mei juni juli augustus september oktober november december",
 }
 WEEKDAYS: Final[Mapping[str, str]] = {
     ENGLISH: "monday tuesday wednesday thursday friday saturday sunday",
@@ -32,6 +33,7 @@ WEEKDAYS: Final[Mapping[str, str]] = {
     "italian": "lunedì martedì mercoledì giovedì venerdì sabato domenica",
     "portuguese": "segunda-feira/segunda terça-feira/terça quarta-feira/quarta quinta-feira/quinta sexta-feira/sexta"
     " sábado domingo",
+    "dutch": "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
 }
 
 # Function words of each language, without most of those that are English words, too. They carry no meaning of a text,
