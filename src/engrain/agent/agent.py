@@ -187,7 +187,8 @@ class Agent(Conversations):
         """Remember a fact: `subject` `predicate` `content`, or free text; it supersedes the fact in its slot.
 
         A text without a predicate stands for itself, beside all others of its subject; without a subject it is the
-        agent's own, or the user's where the agent acts for one and the text is in the first person.
+        agent's own, or the user's: of a text that begins with "User" or "The user's", and where the agent acts for one
+        of a text in the first person.
         A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
         `scope` (by default the agent's own; acting for a user, its own of this user), in whatever spelling: "lives_in"
         is "lives in", and a subject has all names that the registry knows of it. Where a subject has many values

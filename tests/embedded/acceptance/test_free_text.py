@@ -19,6 +19,11 @@ def test_texts_stand_beside_each_other_and_the_same_text_is_confirmed(agent):
     assert (again.id, again.subject) == (first.id, "ana")
 
 
+def test_a_note_about_the_user_is_about_the_user(agent):
+    assert agent.remember("The user's wife is Eva").subject == "user"
+    assert agent.remember("User sessions expire after an hour").subject == "ana"
+
+
 @pytest.mark.parametrize(("subject", "line"), [(None, "- afraid of heights"), ("Ben", "- Ben: afraid of heights")])
 def test_a_text_is_shown_without_its_predicate(agent, subject, line):
     fact = agent.remember("afraid of heights", subject=subject)

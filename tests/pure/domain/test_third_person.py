@@ -1,6 +1,6 @@
 import pytest
 
-from engrain.domain.text.dialogue.third_person import ask_as_user
+from engrain.domain.text.dialogue.third_person import ask_as_user, is_about_user
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,22 @@ def test_a_name_that_is_a_common_word_counts_as_it_is_written(query, asked):
 @pytest.mark.parametrize("user", ["u-17", "nora@example.org", "17"])
 def test_an_id_is_no_name(user):
     assert ask_as_user(f"Where does {user} live?", user) == f"Where does {user} live?"
+
+
+@pytest.mark.parametrize(
+    ("note", "is_about"),
+    [
+        ("User lives in Faro.", True),
+        ("The user's wife is Eva.", True),
+        ("user can\u2019t eat nuts", True),
+        ("The user no longer smokes.", True),
+        ("User: prefers tea", True),
+        ("User sessions expire after an hour.", False),
+        ("The user's table has no index.", False),
+        ("User table: 5 columns", False),
+        ("Username is ana", False),
+        ("Ana told the user's wife", False),
+    ],
+)
+def test_a_note_about_the_user_says_so_at_its_beginning(note, is_about):
+    assert is_about_user(note) is is_about

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from engrain.agent.reads.lookups import find_memory, get_active_fact, memory_not_found
 from engrain.agent.wiring.acts import new_id
@@ -35,11 +35,23 @@ if TYPE_CHECKING:
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
 _Learned = TypeVar("_Learned", bound="Fact | Rule")
 
+_BEGINNING: Final = 12  # characters, of "The user's ..."
+
 
 def default_subject(caller: Caller, *, scope: str, predicate: str, content: str) -> str:
-    """Return whom a fact without a subject is about: the user of its scope where they say it of themselves."""
-    is_of_user = user_of(scope) is not None and is_free_text(predicate) and is_about_speaker(content)
-    return USER if is_of_user else caller.agent
+    """Return whom a fact without a subject is about: the user, where it says so, or they say it of themselves."""
+    if not is_free_text(predicate):
+        return caller.agent
+    is_of_user = user_of(scope) is not None and is_about_speaker(content)
+    return USER if is_of_user or _names_user(content) else caller.agent
+
+
+def _names_user(content: str) -> bool:
+    if "user" not in content[:_BEGINNING].lower():
+        return False
+    from engrain.domain.text.dialogue.third_person import is_about_user  # which few writes need
+
+    return is_about_user(content)
 
 
 def new_fact(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from engrain.domain.memories.predicates import FREE_TEXT
 from engrain.domain.text.dialogue.changes import UNSTATED, describe_statement
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 from engrain.domain.text.repetition import asks_alone, describe_repetition
@@ -63,9 +64,10 @@ _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
 _UNSAID = "NULL, 0, NULL, NULL, CAST(0 AS double precision)"
 # A fact about the user counts as what they say of themselves.
 _ABOUT = "NULL, 0, CASE WHEN LOWER(subject) = 'user' THEN 'user' END, NULL, CAST(0 AS double precision)"
+_NOTED = f"CASE WHEN SUBSTR(predicate, 1, {len(FREE_TEXT)}) = '{FREE_TEXT}' THEN content END"
 _OF_KIND: Mapping[Kind, tuple[str, str, str]] = {
     "episode": ("session, turn, role, speaker, asking", _LASTS, "content"),
-    "fact": (_ABOUT, _FADES, "NULL"),
+    "fact": (_ABOUT, _FADES, _NOTED),
     "rule": (_UNSAID, _FADES, "NULL"),
 }
 
@@ -145,9 +147,11 @@ def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[
         happened, created, confirmed, referenced = [None if time is None else micros(time) for time in times]
     confirmed = NEVER if confirmed is None else confirmed
     referenced = NEVER if referenced is None else referenced
+    repetition: tuple[int, int, str | None, bool] = (hash(id_), hash(id_), None, False)
     if content is None:
-        repetition: tuple[int, int, str | None, bool] = (hash(id_), hash(id_), None, False)
         statement = UNSTATED
+    elif kind == "fact":  # in free text, as agents note things down
+        statement = describe_statement(content, role="user", asking=asking)
     else:
         if asking >= LEAST_QUESTION_SHARE and not asks_alone(content, role=role):
             asking = _JUST_TELLING

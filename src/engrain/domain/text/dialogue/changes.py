@@ -115,7 +115,7 @@ _CHANGES = KeyedPatterns(
     words="""
     instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
     raised lowered doubled halved transferred quit oops nowadays bumped retired resigned became reverted sold
-    again swapped delayed declined returned divorced separated
+    again swapped delayed migrated declined returned divorced separated
     jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt abgesagt verlegt ahora cambiado
     cambiamos maintenant adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
     """,

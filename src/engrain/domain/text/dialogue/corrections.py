@@ -77,6 +77,8 @@ _PUTS_OFF: Final = lazy_pattern(
     r"\b(?:slip(?:s|ped)|postponed|delayed|rescheduled|pushed|put off|brought forward|moved) ", re.IGNORECASE
 )
 _AGAIN: Final = lazy_pattern(r"\bagain\b", re.IGNORECASE)
+# Agents note what they learn of "the user", whom all of it is about.
+_OF_USER: Final = lazy_pattern(r"^(?:the )?user(?:['\u2019]s)?\b ?|\bthe user(?:['\u2019]s)?\b", re.IGNORECASE)
 _NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00".split())
 _UNDENIED: Final = _NO_NAMES.union("must under over more".split())
 _LONGEST_COUNT: Final = 2  # digits of a number that names nothing
@@ -161,6 +163,7 @@ class Statement:
 
     @classmethod
     def _parse(cls, text: str, kind: Kind | None, setting: frozenset[str]) -> Statement:
+        text = _OF_USER.sub("", text)
         states_change, denies, takes_back = describe_sentence(text)
         values = frozenset[str]() if kind is None else frozenset(_DIGITS.get(x, x) for x in find_values(kind, text))
         joined = text.replace("-", "")  # "Wi-Fi" is one word, and "atlas-api" another than "atlas-web"
@@ -210,6 +213,7 @@ class Question:
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
+        query = _OF_USER.sub("", query)
         own = _fold(word_terms(_ASKING.sub(" ", strip_asking_words(query)).replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
         counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
@@ -262,7 +266,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
             return Correction(weight + _TAKEN_BACK, LEAST_DENIED)
     denied, named = _find_ended(newer, older, question)
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
-    has_ended = is_new and named and (named - _MONTHS or answered & question.names <= newer.terms)
+    is_denied = not newer.denied.isdisjoint(_fold(older.values))  # "Ravi and I broke up."
+    has_ended = (is_new or is_denied) and named and (named - _MONTHS or answered & question.names <= newer.terms)
     if has_ended and not _is_beside(named, newer, older, question):
         is_put_off = question.kind == "time" and _PUTS_OFF.search(newer.text) is not None
         return Correction(weight + _NAMED, LEAST_DENIED if denied else LEAST_NAMED, is_put_off)
@@ -332,8 +337,8 @@ def _is_beside(named: frozenset[str], newer: Statement, older: Statement, questi
     if about:
         is_of_somebody = about <= question.somebody < question.terms
         return is_of_somebody and question.kind is None and not (is_told_gone or newer.replaces)
-    if not answered:
-        return False
+    if not answered:  # "ID.3" has nothing of three children
+        return question.kind == "number" and all(term.isdigit() and len(term) <= _LONGEST_COUNT for term in named)
     clauses = _split_clauses(older.text) if older.setting == older.terms else []
     # "Mum takes donepezil. Allergic to penicillin.": what she is allergic to is said without her.
     what = answered - question.somebody - _FAMILY

@@ -131,7 +131,7 @@ _NAME = (
     (?i:\bmam na imię\b|\bnazywam się\b|\badım\b|\bменя зовут\b|\bмо[её] имя\b|\bмене звати\b|\btôi tên là\b)
     我(?:的名字|的名叫|叫|姓)|叫我|私の名前|私は\S{1,8}(?:です|と申します)|と申します|と呼んで
     제 이름|저는 \S{2,8}(?:입니다|이에요|예요)|(?<!\w)اسمي|(?<!\w)मेरा नाम|ผมชื่อ|ฉันชื่อ|קוראים לי|השם שלי
-    \buser (?:name|full name|first name|is called|goes by)\b
+    \buser(?:['\u2019]s)? (?:name|full name|first name|is called|goes by)\b
     """,
 )
 _AGE = (
@@ -152,7 +152,7 @@ _AGE = (
     \bje suis (?-i:[A-ZÀ-Þ])[\w-]+,? \d\d ans\b|\bho .{2,25} anni\b
     \bik ben (?:(?-i:[A-Z])[\w-]+, ?)?\d\d\b(?=[,.]|$| (?:en|jaar)\b)
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
-    \buser (?:age|is \d\d|born|birth\w*|date of birth)\b
+    \buser(?:['\u2019]s)? (?:age|is \d\d|born|birth\w*|date of birth)\b
     """,
 )
 _WORK = (
@@ -189,7 +189,7 @@ _WORK = (
     \bik ben (?:een )?(?:leraar|lerares|kok|verpleegkundige|\w*arts|\w+(?:gieter|maker|leider))\b
     \blavoro (?:come|in|da|per|presso)\b|\bfaccio (?:il|la|l['\u2019])
     \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해
-    \buser (?:job|occupation|profession|works? \w+|role|is an?)\b
+    \buser(?:['\u2019]s)? (?:job|occupation|profession|works? \w+|role|is an?)\b
     """,
 )
 _EMPLOYER = (
@@ -209,7 +209,7 @@ _EMPLOYER = (
     \bje travaille\b.{,40}?\b(?:à|chez|dans|pour|au|comme)\b
     \blavoro\b.{,40}?\b(?:all?a?|da|per|presso|in|nel|nella)\b|\btrabalho\b.{,40}?\b(?:em|na|no|para)\b
     \bik werk\b.{,40}?\b(?:bij|in|voor|op)\b
-    \buser (?:works? (?:at|for|in)|employer|company)\b
+    \buser(?:['\u2019]s)? (?:works? (?:at|for|in)|employer|company)\b
     """,
 )
 # Where other words than the question's say it: who moved lives there. In English they are words of one meaning.

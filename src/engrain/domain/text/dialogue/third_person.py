@@ -1,4 +1,4 @@
-"""Queries about "the user" as the user would ask them. Pure. English.
+"""Statements about "the user", and queries as the user would ask them. Pure. English.
 
 Agents that look up a memory ask in the third person ("What is the user's name?", "user occupation"), but what users
 say of themselves is in the first: "Hi, I'm Nora."
@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import STOP_WORDS
+from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,19 @@ _TECHNICAL: Final = "|".join(
     quer(?:y|ies) browser cookies? devices? subscriptions? rows? settings? avatar cart uploads? ip
     """.split()
 )
+# "User lives in Faro" and "The user's wife is Eva", but not "User sessions expire".
+_OF_USER: Final = lazy_pattern(
+    rf"\s*(?:the\s|this\s)?user(?:['\u2019]s(?=\s)"
+    rf"|(?=:?\s(?:\w+(?:s|ed)|can|can't|will|would|had|never|no|now|also|just|recently|currently|really|still|went|got"
+    rf"|bought|sold|told|said|took|met|has|began|left|lost|found)\b))(?!:?\s(?:{_TECHNICAL})\b)",
+    re.IGNORECASE,
+)
 _END: Final = r"(?=\W*$|\s(?:and|or|in|on|at|last|this|yesterday|so|again|before)\b)"
+
+
+def is_about_user(text: str) -> bool:
+    """True for a statement about the user in the third person, as agents note it down."""
+    return _OF_USER.match(text) is not None
 
 
 @lru_cache(maxsize=1_024)
