@@ -31,6 +31,8 @@ from engrain.domain.text.dialogue.changes import (
         "The report has been postponed to April.",
         "We swapped back, I have the top shelf again.",
         "Kofi gave back the drill.",
+        "User left Dell and joined a startup.",
+        "Feature flags were migrated to Unleash.",
         "Tom and I broke up.",
         "Leave it at the kiosk instead.",
         "We extend the sprint to the 24th of April.",

@@ -41,6 +41,8 @@ def parsed(text, kind=None):
         ("Ronja's dad Sven washes the kits.", "Sven can't wash until May, Ida does it.", "Who washes the kits?"),
         ("Packages are built with make.", "We've switched from make to just.", "How are packages built?"),
         ("Sanjay reviews PRs.", "Sanjay is on leave, Oumar reviews PRs in the meantime.", "Who reviews PRs right now?"),
+        ("My partner is Ravi, who is a nurse.", "Ravi broke up with me.", "Who is my partner?"),
+        ("User works at Dell.", "User left Dell and joined Lattice Labs.", "Where does the user work?"),
     ],
 )
 def test_one_that_names_what_is_so_no_more_corrects_however_far_it_is_from_the_question(older, newer, query):
@@ -247,6 +249,9 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
             "The Atlas report has been postponed to the 20th of March.",
             "When is the Borealis report due?",
         ),
+        ("I work with Jonas and Petra.", "Petra left early today.", "Who do I work with?"),
+        ("User's wife is named Clara.", "User switched from Rust to Go.", "Who is the user's wife?"),
+        ("I have two kids, Mia (6) and Ben (3).", "We sold the Tesla for an ID.3.", "How many children do I have?"),
         ("Hive 2 has no queen.", "So now there are seven hives.", "What's wrong with hive 2?"),
         (
             "Megan prefers calls to mail.",

@@ -81,7 +81,7 @@ _CHANGES = KeyedPatterns(
     today: today(?!['\u2019]s)
     cut: (?:has|have|was|been)\ cut
     passed: passed\ on
-    left: has\ left
+    left: has\ left | (?:^|\b(?:i|we|user)\ )left\ (?!(?:my|our|the|an?|it|at|for|on|in|his|her|some|home|work|early)\b)
     took taken takes: (?:took|taken|takes)\ over
     new: new\ \w+(?:\ is|(?=:)) | (?:my|our|the|a)\ new | ^new\ \w+
     become: has\ become

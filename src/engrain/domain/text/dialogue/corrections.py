@@ -251,7 +251,8 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     nothing but whom the question asks about says something else of them.
     """
     is_of_another = bool(newer.mover) and newer.mover.isdisjoint(older.terms | question.terms)
-    if is_of_another or (question.kind is not None and not newer.values):
+    is_denied = bool(older.values) and _fold(older.values) <= newer.denied  # "Ravi broke up with me."
+    if is_of_another or (question.kind is not None and not newer.values and not is_denied):
         return NO_CORRECTION
     is_new = question.kind is None or not newer.values <= older.values
     shared, answered = newer.terms & older.terms - _NOW, older.terms & question.terms
@@ -266,7 +267,6 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
             return Correction(weight + _TAKEN_BACK, LEAST_DENIED)
     denied, named = _find_ended(newer, older, question)
     # A month that both name says little where the older one is about a name of the question that the newer one lacks.
-    is_denied = not newer.denied.isdisjoint(_fold(older.values))  # "Ravi and I broke up."
     has_ended = (is_new or is_denied) and named and (named - _MONTHS or answered & question.names <= newer.terms)
     if has_ended and not _is_beside(named, newer, older, question):
         is_put_off = question.kind == "time" and _PUTS_OFF.search(newer.text) is not None

@@ -152,6 +152,7 @@ _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
         r"\b[A-Z]\w+ \d+\b",
         r"\w*/\w+",
         r"\baddress\b.*|\broom \w+|\bport \d+|\bhome\b|\bdownstairs|\bupstairs",
+        r"\bjoin(?:ed|ing|s)? (?:[a-z]+ ){0,3}[A-Z]\w+",
         flags=re.NOFLAG,
     ),
     "person": partial(
