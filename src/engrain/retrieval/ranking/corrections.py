@@ -12,6 +12,7 @@ from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Sta
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind
 from engrain.retrieval import speakers
 from engrain.retrieval.ranking.inputs import Gains
+from engrain.storage.dialects import micros
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ _MOST_CORRECTED: Final = 3  # of the best statements
 _SHORTLY_TURNS: Final = 3
 # Of whoever a query names, much is said that changes: there the best alone is corrected, by what is nearly as good.
 _LEAST_OF_SPEAKER: Final = 0.66
+_OF_FACT: Final = 0.75  # of the share: a fact has the very words of a question more often than what was said since
 JUST_ABOVE: Final = 0.001
 
 
@@ -72,7 +74,11 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
                 is_certain = found.least_share <= LEAST_DENIED and (follows or kind in COUNTED)
                 answers = of_present or found.is_of_event or is_certain  # else it is otherwise since then
                 answers &= newer in telling or older not in telling
-                if answers and scores[newer] >= max(found.least_share, least) * scores[older]:
+                answers &= traits["kind"][older] != "fact" or _has_subject(
+                    statements[newer], statements[older], question
+                )
+                share = found.least_share * (_OF_FACT if traits["kind"][older] == "fact" else 1.0)
+                if answers and scores[newer] >= max(share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)
         if weights.get(nearest):
@@ -88,6 +94,15 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
             earlier = [row for row in weights if weights[row] and row == newest.get(nearest)]
             newest |= dict.fromkeys((nearest, *earlier, *roots, *again), newer)
     return newest
+
+
+def _has_subject(newer: Sequence[Statement], fact: Sequence[Statement], question: Question) -> bool:
+    """True unless a turn lacks the name of the question that a fact begins with.
+
+    "Ms. Quinn is the contact now" says nothing new of the fact "Minerva contact Dr. Conti".
+    """
+    subject = question.names.intersection(fact[0].first)
+    return any(subject <= part.setting for part in newer)
 
 
 def _restates(turn: Sequence[Statement], other: Sequence[Statement], question: Question) -> bool:
@@ -112,10 +127,12 @@ def _find_newer(candidates: RankingInput, best: Sequence[int], kind: Kind | None
     they say or is said of them.
     """
     traits, scores = candidates.traits, candidates.scores
-    is_near = scores >= LEAST_DENIED * scores[best[0]]
+    is_upcoming = (traits["kind"] == "fact") & (traits["happened_at"] > micros(candidates.now))
+    is_near = (scores >= LEAST_DENIED * scores[best[0]]) & ~is_upcoming
     found = {*np.flatnonzero((traits["states_change"] | traits["takes_back"]) & is_near).tolist()}
     denying = [row for row in best if traits["denies"][row]]
     found.update(best if kind in COUNTED or (denying and asks_for_yes_or_no(candidates.text)) else denying)
+    found.difference_update(np.flatnonzero(is_upcoming).tolist())
     if kind is None:
         found = {row for row in found if traits["role"][row] != "assistant"}
     named = speakers.list_named(candidates.text, candidates.speakers)

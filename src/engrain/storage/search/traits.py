@@ -64,10 +64,13 @@ _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
 _UNSAID = "NULL, 0, NULL, NULL, CAST(0 AS double precision)"
 # A fact about the user counts as what they say of themselves.
 _ABOUT = "NULL, 0, CASE WHEN LOWER(subject) = 'user' THEN 'user' END, NULL, CAST(0 AS double precision)"
-_NOTED = f"CASE WHEN SUBSTR(predicate, 1, {len(FREE_TEXT)}) = '{FREE_TEXT}' THEN content END"
+_STATES = (
+    f"CASE WHEN SUBSTR(predicate, 1, {len(FREE_TEXT)}) = '{FREE_TEXT}' THEN content "
+    "ELSE subject || ' ' || predicate || ' ' || content END"
+)
 _OF_KIND: Mapping[Kind, tuple[str, str, str]] = {
     "episode": ("session, turn, role, speaker, asking", _LASTS, "content"),
-    "fact": (_ABOUT, _FADES, _NOTED),
+    "fact": (_ABOUT, _FADES, _STATES),
     "rule": (_UNSAID, _FADES, "NULL"),
 }
 

@@ -78,7 +78,7 @@ _PUTS_OFF: Final = lazy_pattern(
 )
 _AGAIN: Final = lazy_pattern(r"\bagain\b", re.IGNORECASE)
 # Agents note what they learn of "the user", whom all of it is about.
-_OF_USER: Final = lazy_pattern(r"^(?:the )?user(?:['\u2019]s)?\b ?|\bthe user(?:['\u2019]s)?\b", re.IGNORECASE)
+_OF_USER: Final = lazy_pattern(r"(?:^|\bthe )user(['\u2019]s)?\b", re.IGNORECASE)
 _NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00".split())
 _UNDENIED: Final = _NO_NAMES.union("must under over more".split())
 _LONGEST_COUNT: Final = 2  # digits of a number that names nothing
@@ -163,7 +163,7 @@ class Statement:
 
     @classmethod
     def _parse(cls, text: str, kind: Kind | None, setting: frozenset[str]) -> Statement:
-        text = _OF_USER.sub("", text)
+        text = _say_as_user(text)
         states_change, denies, takes_back = describe_sentence(text)
         values = frozenset[str]() if kind is None else frozenset(_DIGITS.get(x, x) for x in find_values(kind, text))
         joined = text.replace("-", "")  # "Wi-Fi" is one word, and "atlas-api" another than "atlas-web"
@@ -189,6 +189,11 @@ class Statement:
             states_change and describe_sentence(_AGAIN.sub("", text))[0],
         )
 
+    @property
+    def first(self) -> frozenset[str]:
+        """The terms of its first word."""
+        return _fold(terms(self.text.split(maxsplit=1)[0])) if self.text.strip() else frozenset()
+
     def restates(self, other: Statement, question: Question) -> bool:
         """True if it says nothing that another one does not, beside words of the question."""
         own = self.terms - question.terms
@@ -213,7 +218,7 @@ class Question:
     @classmethod
     def parse(cls, query: str) -> Question:
         """Parse a query."""
-        query = _OF_USER.sub("", query)
+        query = _say_as_user(query)
         own = _fold(word_terms(_ASKING.sub(" ", strip_asking_words(query)).replace("-", "")))
         same = [things for things in _SAME_THINGS if own & things]
         counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
@@ -221,6 +226,10 @@ class Question:
         somebody = frozenset(filter(str.isalpha, names)) - _DAYS
         asks_whether = asks_for_yes_or_no(query)
         return cls(own.union(*same), names, find_asked_kind(query), counted, somebody, asks_whether)
+
+
+def _say_as_user(text: str) -> str:
+    return _OF_USER.sub(lambda match: "My" if match[1] else "I", text) if "user" in text.lower() else text
 
 
 def asks_for_yes_or_no(query: str) -> bool:
