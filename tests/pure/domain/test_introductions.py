@@ -225,3 +225,25 @@ def test_a_question_for_the_employer_of_today_is_one_for_the_employer(query):
 
 def test_what_somebody_does_is_no_employer():
     assert not find_introduction(EMPLOYER).search("I'm a nurse and I love it.")
+
+
+@pytest.mark.parametrize(
+    ("said", "is_home"),
+    [
+        ("I live in Graz.", True),
+        ("We've just moved to Porto.", True),
+        ("Our new flat is in the Rua da Rosa.", True),
+        ("user live in Graz", True),
+        ("User moved to Munich.", True),
+        ("My sister Ida lives in Vienna.", False),
+        ("Ida moved to Linz.", False),
+        ("I work in Graz.", False),
+    ],
+)
+def test_who_lives_or_moved_somewhere_tells_of_a_home(said, is_home):
+    assert (find_introduction("Where do I live?").search(said) is not None) is is_home
+
+
+def test_a_birthday_tells_an_age_with_its_year_alone():
+    assert find_introduction(AGE).search("user birthday 3 May 1990")
+    assert not find_introduction(AGE).search("user birthday on 3 May")

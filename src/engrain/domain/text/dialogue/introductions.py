@@ -152,7 +152,7 @@ _AGE = (
     \bje suis (?-i:[A-ZÀ-Þ])[\w-]+,? \d\d ans\b|\bho .{2,25} anni\b
     \bik ben (?:(?-i:[A-Z])[\w-]+, ?)?\d\d\b(?=[,.]|$| (?:en|jaar)\b)
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
-    \buser(?:['\u2019]s)? (?:age|is \d\d|born|birth\w*|date of birth)\b
+    \buser(?:['\u2019]s)? (?:age|is \d\d|born)\b|\buser(?:['\u2019]s)? (?:birth\w*|date of birth)\b.{,20}(?:19|20)\d\d
     """,
 )
 _WORK = (
@@ -212,13 +212,17 @@ _EMPLOYER = (
     \buser(?:['\u2019]s)? (?:works? (?:at|for|in)|employer|company)\b
     """,
 )
-# Where other words than the question's say it: who moved lives there. In English they are words of one meaning.
+# Where other words than the question's say it: who moved lives there.
 _HOME = (
     r"""
+    \bwhere do (?:i|we) (?:currently |now )?live(?: now| these days| at the moment)?\W*$
     \bwo wohnen? (?:ich|wir)\b|\bd[óo]nde (?:vivo|vivimos)\b|\boù (?:est-ce que )?(?:j['\u2019]habite|on habite)\b
     \bdove (?:abito|vivo|abitiamo|viviamo)\b|\bonde (?:é que )?(?:eu )?(?:moro|vivo|moramos|vivemos)\b|\bwaar woon ik\b
     """,
     r"""
+    \b(?:i|we)(?:['\u2019](?:ve|m|re)| have| am| are)?(?: \w+){,2}? (?:liv(?:e|ed|ing)|mov(?:ed?|ing)|relocated|based)\b
+    \b(?:my|our) (?:new |home )?(?:address|home|flat|apartment|house|place)\b
+    \buser(?:['\u2019]s)? (?:(?:just |recently |now )?(?:live|moved|relocated|is (?:based|from))|address|home)
     \b(?:ich|wir) (?:wohnen?|leben?)\b|\b(?:wohnen? (?:ich|wir)|wohne in)\b|\b(?:ich bin|wir sind) .{,40}gezogen\b
     \b(?:vivo|vivimos) en\b|\b(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)\b
     \b(?:j['\u2019]|on )habite\b|\b(?:j['\u2019]ai|on a|nous avons) déménagé\b|\bje me suis installée?\b
