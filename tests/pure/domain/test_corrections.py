@@ -41,6 +41,7 @@ def parsed(text, kind=None):
         ("Ronja's dad Sven washes the kits.", "Sven can't wash until May, Ida does it.", "Who washes the kits?"),
         ("Packages are built with make.", "We've switched from make to just.", "How are packages built?"),
         ("Sanjay reviews PRs.", "Sanjay is on leave, Oumar reviews PRs in the meantime.", "Who reviews PRs right now?"),
+        ("Trabajo en Telefónica.", "He dejado Telefónica, ahora trabajo en Iberia.", "¿Dónde trabajo?"),
         ("My partner is Ravi, who is a nurse.", "Ravi broke up with me.", "Who is my partner?"),
         ("User works at Dell.", "User left Dell and joined Lattice Labs.", "Where does the user work?"),
     ],
@@ -182,6 +183,10 @@ def test_of_two_sentences_that_answer_as_much_the_one_with_the_name_is_corrected
         ("Moni's building has the code 2714.", "Moni's code changed, 9035.", "What's the code for Moni's building?"),
         ("Flat 1 is rented by the Kovacs, 780.", "Raised Kovacs to 820.", "What rent do the Kovacs pay?"),
         ("Next load is tires to Amarillo, pickup at dock 7.", "The dock changed to 11.", "Which dock is the pickup?"),
+        ("Ich bin Katrin und wohne in Graz.", "Ich bin nach Salzburg gezogen.", "Wo wohne ich?"),
+        ("Me llamo Carmen y vivo en Sevilla.", "Me he mudado a Granada.", "¿Dónde vivo?"),
+        ("J'habite à Lyon.", "J'ai déménagé à Toulouse.", "Où est-ce que j'habite ?"),
+        ("Ik woon in Utrecht.", "Ik ben naar Leiden verhuisd.", "Waar woon ik?"),
     ],
 )
 def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, newer, query):

@@ -235,6 +235,7 @@ def test_what_somebody_does_is_no_employer():
         ("Our new flat is in the Rua da Rosa.", True),
         ("user live in Graz", True),
         ("User moved to Munich.", True),
+        ("Is a software engineer living in Austin, Texas.", True),
         ("My sister Ida lives in Vienna.", False),
         ("Ida moved to Linz.", False),
         ("I work in Graz.", False),

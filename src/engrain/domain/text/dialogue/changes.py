@@ -96,11 +96,13 @@ _CHANGES = KeyedPatterns(
     doch: doch\ (?:erst|nicht|lieber)
     ab: ab\ (?:jetzt|sofort|heute|morgen)
     ndert: ge\u00e4ndert
+    ndigt: gek\u00fcndigt
+    gezogen: nach\ (?:\S+\ ){1,3}?gezogen
     ya: ya\ no
     en: en\ (?:vez|lugar)\ de
     partir: a\ partir\ de | \u00e0\ partir
     cambi: cambi\u00f3
-    mudado mud: me\ (?:he\ mudado|mud\u00e9)
+    mudado mud: [ms]e\ (?:h[ea]\ mudado|mud[\u00e9\u00f3])
     sormais: d\u00e9sormais
     lieu: au\ lieu
     nag: d\u00e9m\u00e9nag\u00e9\w*
@@ -117,7 +119,7 @@ _CHANGES = KeyedPatterns(
     raised lowered doubled halved transferred quit oops nowadays bumped retired resigned became reverted sold
     again swapped delayed migrated declined returned divorced separated
     jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt abgesagt verlegt ahora cambiado
-    cambiamos maintenant adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan
+    cambiamos maintenant adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan verhuisd
     """,
 )
 # In Spanish "no" is any "not", and behind the name of whoever does not do it: "Paco no come pescado."

@@ -113,6 +113,19 @@ _SAME_THINGS: Final = [
         "fix repair solve",
         "dating girlfriend boyfriend partner married husband wife broke split divorced separated",
     )
+] + [  # the same of homes and work in German, Spanish and Portuguese, French, Italian and Dutch, as their stems
+    frozenset(stems.split())
+    for stems in (
+        "wohn wohnt leb gezog umgez",
+        "viv mor mud mudad mude mudou mudam",
+        "habit demen",
+        "abit viv trasf",
+        "woon woont verhu",
+        "arbei gekun fang",
+        "traba dej deix",
+        "trava quitt",
+        "lavor lasc",
+    )
 ]
 
 
@@ -205,7 +218,7 @@ class Question:
     """Question as corrections compare it: folded terms with those for the same things, names, and its kind.
 
     `counted`: the terms of what it asks the number or amount of ("How many cats"). `somebody`: those of its names that
-    are no number or day.
+    are no number or day, `same` the sets of terms for the same things as one of its own.
     """
 
     terms: frozenset[str]
@@ -214,6 +227,7 @@ class Question:
     counted: frozenset[str] = frozenset()
     somebody: frozenset[str] = frozenset()
     asks_whether: bool = False
+    same: Sequence[frozenset[str]] = ()
 
     @classmethod
     def parse(cls, query: str) -> Question:
@@ -225,7 +239,7 @@ class Question:
         names = _fold(find_names(query.replace("-", "")))
         somebody = frozenset(filter(str.isalpha, names)) - _DAYS
         asks_whether = asks_for_yes_or_no(query)
-        return cls(own.union(*same), names, find_asked_kind(query), counted, somebody, asks_whether)
+        return cls(own.union(*same), names, find_asked_kind(query), counted, somebody, asks_whether, same)
 
 
 def _say_as_user(text: str) -> str:
@@ -291,7 +305,10 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     # "Lumen again, twice this time" tells no other person, and no change either.
     has_other = newer.states_change and (is_new or newer.ends_names)
     # "There are seven hives now" says nothing of hive 2, nor what shares nothing with a statement of what it lacks.
-    is_of_same = shared or not missing or question.kind or newer.replaces or about & question.somebody
+    lacks = missing.difference(
+        *[things for things in question.same if about & things]
+    )  # who moved says where they live
+    is_of_same = shared or not lacks or question.kind or newer.replaces or about & question.somebody
     is_changed = has_other and (has_most or (about and len(about) >= len(answered)))
     is_changed = is_changed and bool(is_of_same) and not any(map(str.isdigit, missing))
     has_happened = question.asks_whether and not newer.denied and _tells_all(question.terms & older.denied, newer)

@@ -222,6 +222,7 @@ _HOME = (
     r"""
     \b(?:i|we)(?:['\u2019](?:ve|m|re)| have| am| are)?(?: \w+){,2}? (?:liv(?:e|ed|ing)|mov(?:ed?|ing)|relocated|based)\b
     \b(?:my|our) (?:new |home )?(?:address|home|flat|apartment|house|place)\b
+    ^(?:lives?|living|moved|relocated|based)\b|^is\b.{,60}\b(?:living|based) in\b
     \buser(?:['\u2019]s)? (?:(?:just |recently |now )?(?:live|moved|relocated|is (?:based|from))|address|home)
     \b(?:ich|wir) (?:wohnen?|leben?)\b|\b(?:wohnen? (?:ich|wir)|wohne in)\b|\b(?:ich bin|wir sind) .{,40}gezogen\b
     \b(?:vivo|vivimos) en\b|\b(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)\b
