@@ -71,7 +71,7 @@ _PEOPLE: Final = frozenset(
         ";"
     )
 )
-_NAMES_SOMEBODY = re.compile(r"\b(?-i:[a-z])\w* [A-Z][a-z]+$")  # "my assistant Tola"
+_NAMES_SOMEBODY = re.compile(r"\b[a-z]\w* [A-Z][a-z]+$")  # "my assistant Tola"
 _PASSWORD = re.compile(r"\b(?:password|passphrase|passcode)$", re.IGNORECASE)
 _MOVES_ON = re.compile(r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois) (?:back )?(?:to|nach|a|à|para|in)\b")
 _TELLING = re.compile(r"[^\W_a-zß-öø-ÿ]|[`'\"/@_]")
@@ -289,11 +289,8 @@ def _find_whom(subject: str, sentence: _Sentence, phrases: Patterns) -> str | No
         return f"{sentence.speaker}'s {phrases.predicates.get(kin['kin'].lower(), kin['kin'])}"
     first = subject.split(maxsplit=1)[0]
     is_name = all(word[:1].isupper() for word in subject.split()) and bool(terms(first))
-    return (
-        subject
-        if is_name and not any(first.lower() in stop_words(language) for language in {ENGLISH, sentence.language})
-        else None
-    )
+    is_pronoun = any(first.lower() in stop_words(language) for language in {ENGLISH, sentence.language})
+    return subject if is_name and not is_pronoun else None
 
 
 def _names_somewhere(value: str) -> bool:

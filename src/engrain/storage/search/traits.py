@@ -64,6 +64,7 @@ _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
 _UNSAID = "NULL, 0, NULL, NULL, CAST(0 AS double precision)"
 # A fact about the user counts as what they say of themselves.
 _ABOUT = "NULL, 0, CASE WHEN LOWER(subject) = 'user' THEN 'user' END, NULL, CAST(0 AS double precision)"
+# What it states: itself, of one in free text.
 _STATES = (
     f"CASE WHEN SUBSTR(predicate, 1, {len(FREE_TEXT)}) = '{FREE_TEXT}' THEN content "
     "ELSE subject || ' ' || predicate || ' ' || content END"
@@ -153,7 +154,7 @@ def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[
     repetition: tuple[int, int, str | None, bool] = (hash(id_), hash(id_), None, False)
     if content is None:
         statement = UNSTATED
-    elif kind == "fact":  # in free text, as agents note things down
+    elif kind == "fact":
         statement = describe_statement(content, role="user", asking=asking)
     else:
         if asking >= LEAST_QUESTION_SHARE and not asks_alone(content, role=role):

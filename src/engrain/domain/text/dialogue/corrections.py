@@ -243,6 +243,7 @@ class Question:
 
 
 def _say_as_user(text: str) -> str:
+    """Say of "the user" what is said in the first person: "My wife" for "User's wife"."""
     return _OF_USER.sub(lambda match: "My" if match[1] else "I", text) if "user" in text.lower() else text
 
 
@@ -304,11 +305,10 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     has_most |= _says_nothing_else(newer, older.terms & question.terms)
     # "Lumen again, twice this time" tells no other person, and no change either.
     has_other = newer.states_change and (is_new or newer.ends_names)
-    # "There are seven hives now" says nothing of hive 2, nor what shares nothing with a statement of what it lacks.
-    lacks = missing.difference(
-        *[things for things in question.same if about & things]
-    )  # who moved says where they live
-    is_of_same = shared or not lacks or question.kind or newer.replaces or about & question.somebody
+    # "There are seven hives now" says nothing of hive 2, nor what shares nothing with a statement of what it lacks; but
+    # who moved says where they live.
+    met = frozenset[str]().union(*[things for things in question.same if about & things])
+    is_of_same = shared or missing <= met or question.kind or newer.replaces or about & question.somebody
     is_changed = has_other and (has_most or (about and len(about) >= len(answered)))
     is_changed = is_changed and bool(is_of_same) and not any(map(str.isdigit, missing))
     has_happened = question.asks_whether and not newer.denied and _tells_all(question.terms & older.denied, newer)

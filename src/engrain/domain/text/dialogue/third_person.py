@@ -45,7 +45,7 @@ _TECHNICAL: Final = "|".join(
 _OF_USER: Final = lazy_pattern(
     rf"\s*(?:the\s|this\s)?user(?:['\u2019]s(?=\s)"
     rf"|(?=:?\s(?:\w+(?:s|ed)|can|can't|will|would|had|never|no|now|also|just|recently|currently|really|still|went|got"
-    rf"|bought|sold|told|said|took|met|has|began|left|lost|found)\b))(?!:?\s(?:{_TECHNICAL})\b)",
+    rf"|bought|sold|told|said|took|met|began|left|lost|found)\b))(?!:?\s(?:{_TECHNICAL})\b)",
     re.IGNORECASE,
 )
 _END: Final = r"(?=\W*$|\s(?:and|or|in|on|at|last|this|yesterday|so|again|before)\b)"
