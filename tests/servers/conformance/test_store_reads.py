@@ -107,6 +107,7 @@ def test_traits_say_what_a_ranking_weighs(store):
             importance=2.0,
             confidence=0.75,
             decay_rate=0.03,
+            statement="Ana lives in Two",
         ),
         learned.id: Traits(
             **{**shared, "kind": "rule", "id": learned.id, "scope": "global", "key": hash(learned.id)},
