@@ -64,6 +64,7 @@ FACTS = [
     ("user", "diet", "vegetarian"),
     ("Minerva", "contact", "Dr. Conti"),
     ("staging", "host", "db-staging-3"),
+    ("gym", "opening hours", "6 to 22"),
 ]
 SINCE = [
     "I moved to Munich last week.",
@@ -72,6 +73,7 @@ SINCE = [
     "I'm no longer vegetarian.",
     "Mr. Doyle left Aurora, Ms. Quinn is the contact now.",
     "The staging host is db-staging-5 now.",
+    "The pool opens at 7 now.",
 ]
 
 
@@ -103,6 +105,7 @@ def moved(location, request):
         ("Am I vegetarian?", "no longer"),
         ("What is the staging host?", "db-staging-5"),
         ("Who is our contact at Minerva?", "Dr. Conti"),  # of whom nothing was said since
+        ("When does the gym open?", "6 to 22"),
     ],
 )
 def test_what_was_said_since_comes_before_a_fact_that_it_corrects(moved, question, answer):

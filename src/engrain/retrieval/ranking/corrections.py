@@ -97,11 +97,13 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
 
 
 def _has_subject(newer: Sequence[Statement], fact: Sequence[Statement], question: Question) -> bool:
-    """True unless a turn lacks the name of the question that a fact begins with.
+    """True unless a turn lacks the subject of a fact, which begins with it, where the question has it.
 
-    "Ms. Quinn is the contact now" says nothing new of the fact "Minerva contact Dr. Conti".
+    "Ms. Quinn is the contact now" says nothing new of "Minerva contact Dr. Conti", nor what the pool does of "gym opens
+    at 6". A sentence begins with a capital, which only a name says more by.
     """
-    subject = question.names.intersection(fact[0].first)
+    asked = question.names if fact[0].text[:1].isupper() else question.terms
+    subject = asked.intersection(fact[0].first)
     return any(subject <= part.setting for part in newer)
 
 
