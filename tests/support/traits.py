@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engrain.domain.memories.predicates import FREE_TEXT
+from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 from engrain.domain.text.dialogue.changes import describe_statement
 from engrain.domain.text.dialogue.questions import question_share
@@ -64,7 +64,7 @@ def traits_of(memory: MemoryRecord) -> Traits:
         return Traits(**shared, **said, confirmed_at=memory.created_at)
     fades = {"confidence": memory.confidence, "decay_rate": memory.decay_rate}
     if isinstance(memory, Fact):
-        about = "" if memory.predicate.startswith(FREE_TEXT) else f"{memory.subject} {memory.predicate} "
+        about = "" if is_free_text(memory.predicate) else f"{memory.subject} {memory.predicate} "
         fades |= describe_statement(about + memory.content, role="user", asking=0.0)._asdict()
     return Traits(**shared, **fades, key=hash(memory.id), words=hash(memory.id), confirmed_at=memory.last_confirmed_at)
 

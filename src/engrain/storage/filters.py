@@ -101,11 +101,15 @@ def _trust(kind: Kind) -> str:
     return f"CASE{cases} ELSE '{TRUST_LEVELS[-1]}' END"
 
 
-# A fact that is `domain.filters.is_under_key`; the digest of a free text has no characters but these.
+# A predicate that is `domain.memories.predicates.is_free_text`; its digest has no characters but these.
+IS_FREE_TEXT = (
+    "length(predicate) = 24 AND substr(predicate, 1, 12) = 'observation ' "
+    "AND ltrim(substr(predicate, 13), '0123456789abcdef') = ''"
+)
+# A fact that is `domain.filters.is_under_key`.
 _UNDER_KEY = (
     "entity_id IS NULL AND subject_key = :notes_of_key AND NOT category IN :derived "
-    f"AND NOT {_trust('fact')} IN :pending_levels AND NOT (length(predicate) = 24 "
-    "AND substr(predicate, 1, 12) = 'observation ' AND ltrim(substr(predicate, 13), '0123456789abcdef') = '') "
+    f"AND NOT {_trust('fact')} IN :pending_levels AND NOT ({IS_FREE_TEXT}) "
     "AND (subject = :notes_of OR NOT predicate_key IN :many_valued)"
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from engrain.domain.text.names import name_key
 from engrain.domain.text.patterns import lazy_pattern
@@ -180,8 +180,7 @@ _PAST = lazy_pattern(
     r"paid|ran|rode|said|sang|saw|sent|slept|sold|spent|spoke|stood|swam|taught|thought|told|took|went|woke|won|wore|"
     r"wrote)\b"
 )
-FREE_TEXT: Final = "observation"
-_DIGEST_BYTES = 6
+_FREE_TEXT, _DIGEST_BYTES = "observation", 6
 # The digest at the end of the predicate of a free text, or of a relation of the graph: what it says is unique.
 _DIGEST = lazy_pattern(r" [0-9a-f]{12}$")
 
@@ -216,12 +215,12 @@ def is_past(predicate: str) -> bool:
 def free_text_predicate(text: str) -> str:
     """Predicate of a text that stands for itself, unique by the text, so that a subject can have many of them."""
     digest = hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
-    return f"{FREE_TEXT} {digest}"
+    return f"{_FREE_TEXT} {digest}"
 
 
 def is_free_text(predicate: str) -> bool:
     """True for the predicate of a text that stands for itself."""
-    return predicate.startswith(FREE_TEXT) and _DIGEST.fullmatch(predicate, len(FREE_TEXT)) is not None
+    return predicate.startswith(_FREE_TEXT) and _DIGEST.fullmatch(predicate, len(_FREE_TEXT)) is not None
 
 
 def _base(predicate: str) -> str:

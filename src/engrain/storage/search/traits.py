@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from engrain.domain.memories.predicates import FREE_TEXT
 from engrain.domain.text.dialogue.changes import UNSTATED, describe_statement
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE
 from engrain.domain.text.repetition import asks_alone, describe_repetition
-from engrain.storage.filters import HAPPENED_AT, SEEN
+from engrain.storage.filters import HAPPENED_AT, IS_FREE_TEXT, SEEN
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import candidates
 from engrain.storage.search.namespaces import load_caller_space
@@ -65,10 +64,7 @@ _UNSAID = "NULL, 0, NULL, NULL, CAST(0 AS double precision)"
 # A fact about the user counts as what they say of themselves.
 _ABOUT = "NULL, 0, CASE WHEN LOWER(subject) = 'user' THEN 'user' END, NULL, CAST(0 AS double precision)"
 # What it states: itself, of one in free text.
-_STATES = (
-    f"CASE WHEN SUBSTR(predicate, 1, {len(FREE_TEXT)}) = '{FREE_TEXT}' THEN content "
-    "ELSE subject || ' ' || predicate || ' ' || content END"
-)
+_STATES = f"CASE WHEN {IS_FREE_TEXT} THEN content ELSE subject || ' ' || predicate || ' ' || content END"
 _OF_KIND: Mapping[Kind, tuple[str, str, str]] = {
     "episode": ("session, turn, role, speaker, asking", _LASTS, "content"),
     "fact": (_ABOUT, _FADES, _STATES),
