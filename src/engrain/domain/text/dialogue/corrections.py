@@ -302,20 +302,25 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
         return NO_CORRECTION
     is_of_counted = is_new and bool(question.counted) and question.counted <= shared
     has_most = is_of_counted or (bool(answered & about) and len(missing) <= max(1, len(answered) // 2))
-    has_most |= _says_nothing_else(newer, older.terms & question.terms)
+    has_most = has_most or _says_nothing_else(newer, answered)
     # "Lumen again, twice this time" tells no other person, and no change either.
     has_other = newer.states_change and (is_new or newer.ends_names)
-    # "There are seven hives now" says nothing of hive 2, nor what shares nothing with a statement of what it lacks; but
-    # who moved says where they live.
-    met = frozenset[str]().union(*[things for things in question.same if about & things])
-    is_of_same = shared or missing <= met or question.kind or newer.replaces or about & question.somebody
     is_changed = has_other and (has_most or (about and len(about) >= len(answered)))
-    is_changed = is_changed and bool(is_of_same) and not any(map(str.isdigit, missing))
+    is_changed = is_changed and bool(shared or _is_of_same(newer, question, about, missing))
+    is_changed = is_changed and not any(
+        map(str.isdigit, missing)
+    )  # "There are seven hives now" tells nothing of hive 2
     has_happened = question.asks_whether and not newer.denied and _tells_all(question.terms & older.denied, newer)
     if is_changed or has_happened:
         return Correction(weight, _LEAST_CHANGED, has_happened)
     is_updated = is_new and question.kind in COUNTED and answered and not missing
     return Correction(weight, _LEAST_UPDATED) if is_updated else NO_CORRECTION
+
+
+def _is_of_same(newer: Statement, question: Question, about: frozenset[str], missing: frozenset[str]) -> bool:
+    """True if a change that shares nothing with the older statement is of the same: who moved says where they live."""
+    met = frozenset[str]().union(*[things for things in question.same if about & things])
+    return missing <= met or question.kind is not None or newer.replaces or not about.isdisjoint(question.somebody)
 
 
 def _says_nothing_else(newer: Statement, same: frozenset[str]) -> bool:

@@ -71,6 +71,7 @@ _PARTS = {
     "<have>": r"\bI(?:['\u2019]?ve| have|['\u2019]?m| am)?(?: (?:been|now|also|currently|still|mostly|just|recently))*",
     "<my name>": r"my (?:own |first |full |real |last |nick ?)?name",
     "<is>": r"(?:['\u2019]?s| is| was)",
+    "<user>": r"\buser(?:['\u2019]s)?",
     "<hello>": r"(?i:hi|hello|hey|hiya|good (?:morning|evening|afternoon|day))(?: (?i:there|all|everyone|assistant))?",
     "<name>": rf"(?!(?:{_CAPITALIZED})\b)[A-ZÀ-ÞА-ЯŁŚŞ][^\W\d_A-Z]+\b(?!['\u2019]s)",
     "<im>": r"^(?!.*\b(?i:ich|wir|und|der|die|das|ist|war|wird|mein|unser)\b)(?:.*\W)?[Ii]m",  # "im Juli" is German
@@ -131,7 +132,7 @@ _NAME = (
     (?i:\bmam na imię\b|\bnazywam się\b|\badım\b|\bменя зовут\b|\bмо[её] имя\b|\bмене звати\b|\btôi tên là\b)
     我(?:的名字|的名叫|叫|姓)|叫我|私の名前|私は\S{1,8}(?:です|と申します)|と申します|と呼んで
     제 이름|저는 \S{2,8}(?:입니다|이에요|예요)|(?<!\w)اسمي|(?<!\w)मेरा नाम|ผมชื่อ|ฉันชื่อ|קוראים לי|השם שלי
-    \buser(?:['\u2019]s)? (?:name|full name|first name|is called|goes by)\b
+    <user> (?:name|full name|first name|is called|goes by)\b
     """,
 )
 _AGE = (
@@ -152,7 +153,7 @@ _AGE = (
     \bje suis (?-i:[A-ZÀ-Þ])[\w-]+,? \d\d ans\b|\bho .{2,25} anni\b
     \bik ben (?:(?-i:[A-Z])[\w-]+, ?)?\d\d\b(?=[,.]|$| (?:en|jaar)\b)
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
-    \buser(?:['\u2019]s)? (?:age|is \d\d|born)\b|\buser(?:['\u2019]s)? (?:birth\w*|date of birth)\b.{,20}(?:19|20)\d\d
+    <user> (?:age|is \d\d|born)\b|<user> (?:birth\w*|date of birth)\b.{,20}(?:19|20)\d\d
     """,
 )
 _WORK = (
@@ -189,7 +190,7 @@ _WORK = (
     \bik ben (?:een )?(?:leraar|lerares|kok|verpleegkundige|\w*arts|\w+(?:gieter|maker|leider))\b
     \blavoro (?:come|in|da|per|presso)\b|\bfaccio (?:il|la|l['\u2019])
     \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해
-    \buser(?:['\u2019]s)? (?:job|occupation|profession|works? \w+|role|is an?)\b
+    <user> (?:job|occupation|profession|works? \w+|role|is an?)\b
     """,
 )
 _EMPLOYER = (
@@ -209,7 +210,7 @@ _EMPLOYER = (
     \bje travaille\b.{,40}?\b(?:à|chez|dans|pour|au|comme)\b
     \blavoro\b.{,40}?\b(?:all?a?|da|per|presso|in|nel|nella)\b|\btrabalho\b.{,40}?\b(?:em|na|no|para)\b
     \bik werk\b.{,40}?\b(?:bij|in|voor|op)\b
-    \buser(?:['\u2019]s)? (?:works? (?:at|for|in)|employer|company)\b
+    <user> (?:works? (?:at|for|in)|employer|company)\b
     """,
 )
 # Where other words than the question's say it: who moved lives there.
@@ -223,7 +224,7 @@ _HOME = (
     \b(?:i|we)(?:['\u2019](?:ve|m|re)| have| am| are)?(?: \w+){,2}? (?:liv(?:e|ed|ing)|mov(?:ed?|ing)|relocated|based)\b
     \b(?:my|our) (?:new |home )?(?:address|home|flat|apartment|house|place)\b
     ^(?:lives?|living|moved|relocated|based)\b|^is\b.{,60}\b(?:living|based) in\b
-    \buser(?:['\u2019]s)? (?:(?:just |recently |now )?(?:live|moved|relocated|is (?:based|from))|address|home)
+    <user> (?:(?:just |recently |now )?(?:live|moved|relocated|is (?:based|from))|address|home)
     \b(?:ich|wir) (?:wohnen?|leben?)\b|\b(?:wohnen? (?:ich|wir)|wohne in)\b|\b(?:ich bin|wir sind) .{,40}gezogen\b
     \b(?:vivo|vivimos) en\b|\b(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)\b
     \b(?:j['\u2019]|on )habite\b|\b(?:j['\u2019]ai|on a|nous avons) déménagé\b|\bje me suis installée?\b
