@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.text.analysis import lookup_terms, terms
-from engrain.domain.text.dialogue.irregular_forms import FORMS_BY_TERM
 from engrain.domain.text.dialogue.questions import strip_asking_words
+from engrain.domain.text.dialogue.word_forms import FORMS_BY_TERM
 from engrain.retrieval import channels
 
 if TYPE_CHECKING:

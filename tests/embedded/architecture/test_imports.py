@@ -100,7 +100,8 @@ def test_a_question_on_the_command_line_loads_no_validator_and_no_half_of_the_li
     ours = {name for name in loaded if name.startswith("engrain")}
     assert not any(name.startswith(("engrain.learning", "engrain.lifecycle", "engrain.portability")) for name in ours)
     assert ours & UNASKED == set()
-    assert len(ours) <= 197, sorted(ours)  # eight for the topics that a word may name: 3 ms
+    # Eight for the topics that a word may name: 3 ms; two for what other languages call a change or a number: 0.3 ms.
+    assert len(ours) <= 199, sorted(ours)
 
 
 def test_a_question_on_the_command_line_never_looks_for_garbage(tmp_path):

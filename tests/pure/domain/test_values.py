@@ -35,7 +35,11 @@ from engrain.domain.text.dialogue.values import find_asked_kind, find_asked_name
         ("What does Alva do on Thursdays?", None),
         ("What did I call my cat?", None),
         ("Tell me when I can eat.", None),
-        ("Wann kommt der Zug?", None),
+        ("Wann kommt der Zug?", "foreign time"),
+        ("Seit wann läuft der Zug?", "foreign time"),
+        ("¿Cuánto cuesta?", "foreign number"),
+        ("Avec qui part-on ?", "foreign person"),
+        ("Da geht der Zug?", None),
     ],
 )
 def test_a_question_asks_for_a_kind_of_value(query, kind):

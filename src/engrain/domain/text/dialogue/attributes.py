@@ -132,8 +132,8 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "birthday": _make(
         r"\bbirth(?:day|date)\b|\bdate of birth|\bwhen was .{,30}\bborn\b|geburtstag\b|\bwann .{,30}\bgeboren"
         r"|cumplea[nñ]os|\banniversaire de|anivers[aá]rio d|день рождения|когда родил|生日",
-        value=r"birth|\bborn\b|\bturn(?:s|ed|ing)? \w+|geburt|geboren|cumplea|\bnaci|anniversaire|\bnée?\b|anivers|nasc"
-        r"|рожд|родил|生日",
+        value=r"birth|\bbday|\bborn\b|\bturn(?:s|ed|ing)? \w+|geburt|geboren|cumplea|\bnaci|anniversaire|\bnée?\b"
+        r"|anivers|nasc|рожд|родил|生日",
         beginnings="bir bor dat geb cum ann ani рож ден род 生日",
     ),
     "age": _make(
@@ -155,7 +155,7 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     ),
     "password": _make(
         r"\bpass(?:word|phrase|code)\b|passwort|kennwort|contraseña|mot de passe|\bsenha\b|парол|密码",
-        value=r"pass(?:word|phrase|code)|passwort|kennwort|contraseña|mot de passe|senha|парол|密码"
+        value=r"pass(?:word|phrase|code)|\bpw\b|passwort|kennwort|contraseña|mot de passe|senha|парол|密码"
         r"|\b(?:code|pin|key)\b",
         beginnings="pas ken con mot sen пар 密码",
     ),

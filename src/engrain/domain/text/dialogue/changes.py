@@ -1,6 +1,6 @@
 """Statements of a change: those that say that something is otherwise now. Pure.
 
-Words of English; of German, Spanish, French, Italian, Portuguese and Dutch the most frequent ones.
+Words of English, and of six more languages as `foreign_changes` has them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import select_stems, split_ascii, terms, words
+from engrain.domain.text.dialogue import foreign_changes
 from engrain.domain.text.dialogue.questions import LEAST_QUESTION_SHARE, strip_question
 from engrain.domain.text.languages import ENGLISH, detect_language
 from engrain.domain.text.patterns import KeyedPatterns, lazy_pattern
@@ -63,6 +64,8 @@ _CHANGES = KeyedPatterns(
     extend extended: extend(?:ed)?\b.{1,40}\bto
     slips slipped: slip(?:s|ped)\ (?:to|by)
     push pushed pushes pushing: push(?:ed|es|ing)?\ (?:\S+\ ){0,4}?(?:back|by)
+    up+went down+went up+goes down+goes up+gone down+gone up+going down+going:
+        (?:went|goes|gone|going)\ (?:up|down)\ (?:to|by|from)\ \S*\d+
     called: called\ off
     second: on\ second\ thoughts?
     typo: typo(?!\ (?:in|on|of)\b)
@@ -92,34 +95,13 @@ _CHANGES = KeyedPatterns(
     work+t work+not: (?:does|do|did)(?:n['\u2019]t|\ not)\ work
     signed: signed\ over
     handed: handed\ (?!in\b)
-    mehr: nicht\ mehr
-    doch: doch\ (?:erst|nicht|lieber)
-    ab: ab\ (?:jetzt|sofort|heute|morgen)
-    ndert: ge\u00e4ndert
-    ndigt: gek\u00fcndigt
-    gezogen: nach\ (?:\S+\ ){1,3}?gezogen
-    ya: ya\ no
-    en: en\ (?:vez|lugar)\ de
-    partir: a\ partir\ de | \u00e0\ partir
-    cambi: cambi\u00f3
-    mudado mud: [ms]e\ (?:h[ea]\ mudado|mud[\u00e9\u00f3])
-    sormais: d\u00e9sormais
-    lieu: au\ lieu
-    nag: d\u00e9m\u00e9nag\u00e9\w*
-    chang: chang\u00e9
-    non: non\ pi\u00f9
-    ora: d['\u2019]ora\ in\ poi
-    j: j\u00e1\ n\u00e3o
-    em: em\ vez
-    niet: niet\ meer
-    plaats: in\ plaats
-    """,
-    words="""
+    """
+    + foreign_changes.PHRASES,
+    words=f"""
     instead correction relocated renamed replaced postponed rescheduled cancelled canceled reopened upgraded downgraded
     raised lowered doubled halved transferred quit oops nowadays bumped retired resigned became reverted sold
     again swapped delayed migrated declined returned divorced separated
-    jetzt inzwischen statt anstatt stattdessen umgezogen verschoben gewechselt abgesagt verlegt ahora cambiado
-    cambiamos maintenant adesso invece trasferito trasferiti cambiato agora mudei mudou mudamos voortaan verhuisd
+    {foreign_changes.WORDS}
     """,
 )
 # In Spanish "no" is any "not", and behind the name of whoever does not do it: "Paco no come pescado."
@@ -158,6 +140,13 @@ _ASKS_FOR_IDEAS = lazy_pattern(r"\b(?:suggest\w*|recommend\w*|tips?|advice|ideas
 _EVENT = lazy_pattern(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 _ENDS_WITH_AGAIN = lazy_pattern(r"\bagain\W*$", re.IGNORECASE)
 _WAS = lazy_pattern(r"\b(?:was|were)\b", re.IGNORECASE)
+# German for "what".
+_WHAT = lazy_pattern(
+    r"^\W*was (?=(?:ist|sind|kostete?n?|mach(?:e|st|t)|esse|isst|trink\w+|mag|darf|muss|soll|kann|wiegt"
+    r"|arbeitet|studier\w+|gibt|steht|brauch\w+|fehlt|bin|wird|lese|liest|fahr\w+|f\u00fcr|frisst|essen|trinken"
+    r"|bekomm\w+|lern\w+|spiel\w+|wei\u00df|wissen|hei\u00dft|will|ha(?:t|be|ben)\b(?!.*ge\w+(?:t|en)\W*$))\b)",
+    re.IGNORECASE,
+)
 _NAME = lazy_pattern(
     r"(?:(?<=\bMr\.\s)|(?<=\bMs\.\s)|(?<=\bDr\.\s)|(?<=\bMrs\.\s)|(?<![.!?:]\s)(?<!^)\b)[A-Z]\w+|\b\w*\d\w*"
 )
@@ -292,7 +281,7 @@ def asks_for_present(query: str) -> bool:
     if again is not None:
         line = query.rfind("\n", 0, again.start()) + 1
         query = f"{query[:line]}{_WAS.sub('is', query[line : again.start()])}{again[0]}"
-    return _PAST.search(query) is None and not asks_for_ideas(query)
+    return _PAST.search(_WHAT.sub("", query, count=1)) is None and not asks_for_ideas(query)
 
 
 def asks_for_ideas(query: str) -> bool:

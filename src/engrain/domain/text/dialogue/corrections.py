@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engrain.domain.text.analysis import terms, word_terms
+from engrain.domain.text.dialogue import foreign_values
 from engrain.domain.text.dialogue.changes import (
     CHANGE_TERMS,
     TAKING_BACK_TERMS,
@@ -22,7 +23,14 @@ from engrain.domain.text.dialogue.changes import (
 )
 from engrain.domain.text.dialogue.meanings import RELATED
 from engrain.domain.text.dialogue.questions import strip_asking_words
-from engrain.domain.text.dialogue.values import COUNTED, FAMILY, RELATIVE, Kind, find_asked_kind, find_values
+from engrain.domain.text.dialogue.values import (
+    COUNTED,
+    FAMILY,
+    RELATIVE,
+    Kind,
+    find_asked_kind,
+    find_values,
+)
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -63,6 +71,15 @@ _MOVER: Final = lazy_pattern(
     rf"|(?:My|Our|His|Her|Their) ((?:\w+ )?{RELATIVE}(?:-in-law)?) {_HAS_JUST}(?:moved|changed|switched|quit)\b"
     r"|((?!(?:Ich|Wir|Er|Sie|Es|Du|Ihr)\b)[A-ZÄÖÜ]\w+) (?:ist|hat) (?:\w+ ){,4}?(?:umgezogen|gewechselt|gekündigt)\b"
 )
+# Who lives or works somewhere now is not another who is asked for.
+_DOER: Final = lazy_pattern(
+    rf"({_SOMEBODY_NAMED}) (?:now |also |ha[st] )*(?:lives|works|studies|teaches|plays|wohnt|lebt|arbeitet|spielt"
+    r"|studiert|vive|trabaja|juega|estudia|habite|travaille|joue|abita|lavora|gioca|mora|trabalha|joga|woont|werkt|speelt)\b"
+)
+# "Frances's receptionist" is not Frances.
+_OWNER: Final = lazy_pattern(
+    r"\b([A-Z]\w+)['\u2019]s (?!(?:an?|the|my|our|not?|now|been|got|gone|\w+ing|\w+ed)\b)[a-z]"
+)
 # A clause with somebody or something of its own: "The gateway is Kong, auth goes through Keycloak."
 _CLAUSE_END: Final = lazy_pattern(
     r"(?:(?<!\bMr|\bDr|\bMs)(?<!\bMrs)[.!?;]|,(?: and| but)?| (?:and|but)(?= (?:[A-Z]|my|our|his|her|their|the)\b)) "
@@ -79,22 +96,31 @@ _PUTS_OFF: Final = lazy_pattern(
 _AGAIN: Final = lazy_pattern(r"\bagain\b", re.IGNORECASE)
 # Agents note what they learn of "the user", whom all of it is about.
 _OF_USER: Final = lazy_pattern(r"(?:^|\bthe )user(['\u2019]s)?\b", re.IGNORECASE)
-_NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00".split())
+_NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00 euro euros frank uhr prozent".split())
 _UNDENIED: Final = _NO_NAMES.union("must under over more".split())
 _LONGEST_COUNT: Final = 2  # digits of a number that names nothing
 _REPLACES: Final = lazy_pattern(
     r"\b(?:instead|second thoughts?|actually|after all|rather than|correction|scratch that)\b", re.IGNORECASE
 )
+# "Wi-Fi" is one word, "1,190" one number, and "atlas-api" another than "atlas-web".
+_INNER_MARK: Final = lazy_pattern(r"-|(?<=\d)(?:,(?=\d{3})|:(?=\d\d))")
 _COUNTED_THING: Final = lazy_pattern(r"\bhow (?:many|much) ([\w-]+)", re.IGNORECASE)
 _MONTHS: Final = _fold(terms("january february march april may june july august september october november december"))
 _DAYS_OF_MONTH: Final = _fold(terms(" ".join(f"{day}st {day}nd {day}rd {day}th" for day in range(1, 32))))
 _DAYS: Final = _fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays"))
 _CHANGE_TERMS: Final = _fold(CHANGE_TERMS)
 _FAMILY: Final = _fold(terms(FAMILY))
+_RELATIVES: Final = _FAMILY | _fold(
+    word_terms(f"{foreign_values.FAMILY} aunt uncle cousin nephew niece grandma grandpa")
+)
 _NOW: Final = _fold(terms("now"))
 _CHANGING: Final = _fold(terms("move change switch"))
 # "How old is she now?": what answers need not say so.
-_ASKING: Final = lazy_pattern(r"\b(?:how old|now|new)\b", re.IGNORECASE)
+_ASKING: Final = lazy_pattern(
+    r"\b(?:how old|now|new|kosten?t?|cuestan?|co\u00fbte(?:nt)?|costano?|costa|custam?)\b", re.IGNORECASE
+)
+# "O\u00f9 part-on ?"
+_INVERTED: Final = lazy_pattern(r"-(?:t-)?(?:on|ils?|elles?|tu|vous|nous|je)\b", re.IGNORECASE)
 _TAKING_BACK_TERMS: Final = _fold(TAKING_BACK_TERMS)
 _WHETHER: Final = lazy_pattern(
     r"\W*(?:is|are|was|were|has|have|had|do|does|did|can|could|will)(?:n['\u2019]t)? (?!you\b)", re.IGNORECASE
@@ -125,6 +151,7 @@ _SAME_THINGS: Final = [
         "traba dej deix",
         "trava quitt",
         "lavor lasc",
+        "werk werkt overs opgez",
     )
 ]
 
@@ -162,6 +189,8 @@ class Statement:
     states_change: bool
     takes_back: bool
     setting: frozenset[str]
+    doer: frozenset[str] = frozenset()
+    owners: frozenset[str] = frozenset()
     mover: frozenset[str] = frozenset()
     replaces: bool = False
     ends_names: bool = False
@@ -171,7 +200,7 @@ class Statement:
     def parse_turn(cls, content: str, kind: Kind | None) -> tuple[Statement, ...]:
         """Parse what a turn states: one statement of a short turn, one a sentence of a long one."""
         parts = split_passage(content)
-        setting = _fold(word_terms(content.replace("-", ""))) if len(parts) > 1 else frozenset[str]()
+        setting = _fold(word_terms(_INNER_MARK.sub("", content))) if len(parts) > 1 else frozenset[str]()
         return tuple(cls._parse(part, kind, setting) for part in parts)
 
     @classmethod
@@ -179,7 +208,7 @@ class Statement:
         text = _say_as_user(text)
         states_change, denies, takes_back = describe_sentence(text)
         values = frozenset[str]() if kind is None else frozenset(_DIGITS.get(x, x) for x in find_values(kind, text))
-        joined = text.replace("-", "")  # "Wi-Fi" is one word, and "atlas-api" another than "atlas-web"
+        joined = _INNER_MARK.sub("", text)
         names = find_names(joined) - _NO_NAMES
         if kind in {"money", "number"}:
             numbers = [term for value in values for term in terms(value) if term.strip("0")]
@@ -188,6 +217,7 @@ class Statement:
         own = _fold(word_terms(joined))
         mover = _MOVER.match(text) if states_change else None
         moving = _fold(word_terms(mover[mover.lastindex or 0])) if mover else frozenset[str]()
+        doer = _DOER.match(text)
         return cls(
             joined,
             own,
@@ -197,6 +227,8 @@ class Statement:
             states_change,
             takes_back,
             own | setting,
+            frozenset[str]() if doer is None else _fold(word_terms(doer[1])),
+            _fold(word_terms(" ".join(_OWNER.findall(text)))),
             moving,
             _REPLACES.search(text) is not None,
             states_change and describe_sentence(_AGAIN.sub("", text))[0],
@@ -233,10 +265,11 @@ class Question:
     def parse(cls, query: str) -> Question:
         """Parse a query."""
         query = _say_as_user(query)
-        own = _fold(word_terms(_ASKING.sub(" ", strip_asking_words(query)).replace("-", "")))
+        asked = _ASKING.sub(" ", _INVERTED.sub(" ", strip_asking_words(query)))
+        own = _fold(word_terms(_INNER_MARK.sub("", asked)))
         same = [things for things in _SAME_THINGS if own & things]
         counted = _fold(word_terms(" ".join(_COUNTED_THING.findall(query))))
-        names = _fold(find_names(query.replace("-", "")))
+        names = _fold(find_names(_INNER_MARK.sub("", query)))
         somebody = frozenset(filter(str.isalpha, names)) - _DAYS
         asks_whether = asks_for_yes_or_no(query)
         return cls(own.union(*same), names, find_asked_kind(query), counted, somebody, asks_whether, same)
@@ -274,15 +307,14 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     one. One that takes back a number names another that differs from it by a slip. One that shares with both
     nothing but whom the question asks about says something else of them.
     """
-    is_of_another = bool(newer.mover) and newer.mover.isdisjoint(older.terms | question.terms)
     is_denied = bool(older.values) and _fold(older.values) <= newer.denied  # "Ravi broke up with me."
-    if is_of_another or (question.kind is not None and not newer.values and not is_denied):
-        return NO_CORRECTION
     is_new = question.kind is None or not newer.values <= older.values
     shared, answered = newer.terms & older.terms - _NOW, older.terms & question.terms
     about, missing = newer.terms & question.terms, answered - newer.terms
     if question.kind is not None and (shared or about):  # a sentence that has the value need not name the thing again
         about, missing = newer.setting & question.terms, answered - newer.setting
+    if _is_of_other(newer, older, question, missing) or (question.kind and not newer.values and not is_denied):
+        return NO_CORRECTION
     weight = len(shared) + len(shared & (older.names | question.names)) + len(about)
     if takes_back and is_new:
         said = newer.terms - _TAKING_BACK_TERMS
@@ -317,6 +349,16 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
     return Correction(weight, _LEAST_UPDATED) if is_updated else NO_CORRECTION
 
 
+def _is_of_other(newer: Statement, older: Statement, question: Question, missing: frozenset[str]) -> bool:
+    """True for what is said of Lena where Deniz is asked for, and of an aunt where a mother is."""
+    said = older.terms | question.terms
+    lacks_name = not missing.isdisjoint(question.somebody)
+    if (newer.mover and newer.mover.isdisjoint(said)) or (lacks_name and newer.doer and newer.doer.isdisjoint(said)):
+        return True
+    asked, others = missing & _RELATIVES, newer.terms & _RELATIVES - older.terms
+    return bool(asked and others) and not _tells_all(asked, newer)
+
+
 def _is_of_same(newer: Statement, question: Question, about: frozenset[str], missing: frozenset[str]) -> bool:
     """True if a change that shares nothing with the older statement is of the same: who moved says where they live."""
     met = frozenset[str]().union(*[things for things in question.same if about & things])
@@ -348,8 +390,8 @@ def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple
     """Find what of an older statement is not so, or no more: what a change denies, and that with names and slips."""
     changes = newer.states_change and not older.terms.isdisjoint(question.terms)
     denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS if changes else frozenset[str]()
-    named = (newer.terms if newer.ends_names else newer.denied) & older.names - question.terms
-    if question.kind not in COUNTED:  # "14" stands for many things
+    named = (newer.terms - newer.owners if newer.ends_names else newer.denied) & older.names - question.terms
+    if question.kind not in {"time", "money", "number"}:  # "14" stands for many things
         named -= {term for term in named - newer.denied if term.isdigit() and len(term) <= _LONGEST_COUNT}
     named |= denied
     if newer.takes_back:  # a change may be of the next port

@@ -183,10 +183,13 @@ _WORK = (
     \bje (?:suis|m['\u2019]appelle) <called>\w+(?:ier|ière|eur|euse|ien|ienne|iste)\b
     \bje travaille\b|\bje suis \w+(?:ier|ière|eur|euse|ien|ienne|iste|ent)\b
     \btrabajo (?:de|como|en)\b|\bsoy (?!muy\b)\w+(?:or|ora|ero|era|ista)\b|\btrabalho (?:como|em|na|no|num|numa)\b
-    \bsono (?:un['\u2019a]? ?)?(?:\w+(?:iere|iera|ista|tore|trice|ologo|ologa)|insegnante|avvocat[oa]|medico)\b
+    \bsono (?:un['\u2019a]? ?|<called>)?(?:\w+(?:ier[ea]|ista|tore|trice|olog[oa]|tett[oa])|avvocat[oa]|medico)\b
+    \bsono (?:un['\u2019])?insegnante\b
     \bsou (?:uma? )?(?!(?:solteir|brasileir|primeir|estrangeir)[oa]\b)\w+(?:eir[oa]|ista|ólog[oa])\b
     \bsou (?:uma? )?(?!(?:melh|mai|men|pi|superi)or\b)\w{3,}ora?\b
-    \bsou (?:médic[oa]|advogad[oa])\b|\bik werk (?:als|bij|in|voor|op)\b|\bik ben <called>\w+(?:er|arts|eur)\b
+    \bsou (?:[oa] )?<called>\w+(?:eir[oa]|ista|ólog[oa]|ora?)\b
+    \bsou (?:(?:[oa] )?<called>|uma? )?(?:médic|advogad|arquitet)[oa]\b
+    \bik werk (?:als|bij|in|voor|op)\b|\bik ben <called>\w+(?:er|arts|eu[rt]|ist|kundige)\b
     \bik ben (?:een )?(?:leraar|lerares|kok|verpleegkundige|\w*arts|\w+(?:gieter|maker|leider))\b
     \blavoro (?:come|in|da|per|presso)\b|\bfaccio (?:il|la|l['\u2019])
     \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.dialogue.irregular_forms import FORMS_BY_TERM
+from engrain.domain.text.dialogue.word_forms import FORMS_BY_TERM
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -125,6 +125,31 @@ _GROUPS = """
     fault defect broke broken
     password passphrase
     pin code
+    address addr
+    trunk boot
+    waste trash
+    sneakers shoes
+    realtor estate
+    petrol fuel diesel
+    university college
+    bachelorette hen
+    bachelor stag
+    fries chips
+    candy sweets
+    cookie cookies biscuit biscuits
+    parking park parked
+    yard garden
+    burglary burglar burglars burgled theft thief steal stole stolen robbed
+    sick ill flu cold fever
+    photo photos photographer photography picture pictures
+    laptop computer notebook
+    glasses spectacles lenses
+    schedule timetable rota
+    therapist psychologist counsellor counselor therapy
+    physio physiotherapist physiotherapy
+    hairdresser barber haircut
+    plumber plumbing
+    semester term
 """
 
 

@@ -1,23 +1,26 @@
 """Kinds of value that a question asks for, and the values of a kind in a statement. Pure.
 
 "When does it begin?" asks for a time, "How much is it?" for a number: a statement without one does not answer it,
-however many words it shares with the question. English words; a question in other words asks for no kind.
+however many words it shares with the question. English words; those of six more languages are `foreign_values`.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 from engrain.domain.text.analysis import STOP_WORDS
+from engrain.domain.text.dialogue import foreign_values
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Kind = Literal["time", "money", "number", "place", "person", "colour", "work", "role"]
-COUNTED: Final = frozenset[Kind | None]({"time", "money", "number"})  # of these a thing has one
+_ForeignKind = Literal["foreign time", "foreign number", "foreign person"]
+Kind = Literal["time", "money", "number", "place", "person", "colour", "work", "role"] | _ForeignKind
+# Of these a thing has one.
+COUNTED: Final = frozenset[Kind | None]({"time", "money", "number", "foreign time", "foreign number"})
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _MONTH = (
@@ -39,7 +42,10 @@ RELATIVE: Final = (
 )
 
 _WORK: Final = (
-    r"(?:\b(?:am|is|was|as|became)|['\u2019][ms]) (?:now |still |also )?an? \w+|\b[A-Z]\w+, an? \w+[.!?]?$",
+    (
+        r"(?:\b(?:am|is|was|as|became)|(?<!\bit)(?<!\bthat)(?<!\bthere)(?<!\bhere)['\u2019][ms])"
+        r" (?:now |still |also )?an? \w+|\b[A-Z]\w+, an? \w+[.!?]?$"
+    ),
     (
         r"\b(?:works?|worked|working|job|teach(?:es|ing)?|taught|runs? (?:an?|the|her|his|their)|drives?|owns?|repairs?"
         r"|sells?|makes?|stud(?:y|ies|ied|ying)|retired|hired|employed|promoted|appointed|apprentice\w*|freelanc\w*"
@@ -132,6 +138,7 @@ _ASKED_ROLE = lazy_pattern(
 )
 # Compiled when they are asked for: all of them take 6 ms of the start of a process.
 _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
+    **{kind: partial(foreign_values.make_pattern, kind) for kind in get_args(_ForeignKind)},
     "time": partial(_compile, rf"\b(?:{_TIME})\b"),
     "money": partial(
         _compile,
@@ -192,7 +199,8 @@ def find_asked_kind(query: str) -> Kind | None:
     for kind, pattern in _ASKED.items():
         if pattern.search(query):
             return kind
-    return None
+    asked = foreign_values.ASKED.match(query)
+    return None if asked is None else cast("_ForeignKind", f"foreign {asked.lastgroup}")
 
 
 def find_values(kind: Kind, statement: str) -> frozenset[str]:

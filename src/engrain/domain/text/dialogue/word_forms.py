@@ -1,6 +1,7 @@
-"""Irregular forms of English words, which no stemmer joins: "lose" and "lost", "shelf" and "shelves". Pure.
+"""Forms of one English word that no stemmer joins, and other words for the same thing. Pure.
 
-A question has most verbs as they stand after "did", its answer has them in the past.
+A question has most verbs as they stand after "did", its answer has them in the past: "lose" and "lost". Who says
+"flat" is asked about the "apartment", and notes have "bday" and "pw".
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ _FORMS = """
     cpu cpus
     crm crms
     cto ctos
-    cv cvs
+    cv cvs resume
     db dbs
     dj djs
     dm dms
@@ -138,12 +139,53 @@ _FORMS = """
     sku skus
     sla slas
     ssd ssds
-    tv tvs
+    tv tvs television telly
     ui uis
     vm vms
     vp vps
     vpc vpcs
     vpn vpns
+    apartment flat apt
+    appointment appt
+    backpack rucksack
+    birthday bday
+    chemist pharmacy drugstore
+    closet wardrobe
+    cooker stove hob
+    coriander cilantro
+    courgette zucchini
+    couch sofa
+    crib cot
+    aubergine eggplant
+    elevator lift
+    faucet tap
+    flashlight torch
+    flatmate roommate housemate
+    fridge refrigerator
+    hoover vacuum
+    jumper sweater pullover
+    lawyer solicitor attorney
+    licence license
+    lorry truck
+    maths math
+    motorway highway freeway
+    mum mom
+    nappy diaper
+    nursery daycare kindergarten
+    password pw passcode
+    petrol gas
+    postcode zip
+    pram stroller pushchair
+    prawn shrimp
+    soccer football
+    trainer sneaker
+    trash garbage rubbish bin
+    trousers pants
+    tube subway underground metro
+    tyre tire
+    university uni
+    vet veterinarian
+    yoghurt yogurt
 """
 
 
