@@ -50,6 +50,9 @@ _ASKING = frozenset(
         also currently usually whats wheres whens whos wie viel wieviel viele jetzt noch
         """
     )
+).union(  # and of other languages, as their stems
+    "heisst heiss hoch alt teuer farb llam color appel appellent couleur chiam colore cham chamam cor".split(),
+    "heet hoog oud kleur".split(),
 )
 
 

@@ -64,13 +64,14 @@ _COLOURS = (
 )
 
 _NAME_BEGINNINGS: Final = frozenset(
-    "nam cal sur fir las fam ful giv chr vor nac hei nom pri ape sob pre имя фам".split()
+    "nam cal sur fir las fam ful giv chr vor nac hei lla app chi cha hee nom pri ape sob pre имя фам".split()
 )
 _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "phone": _make(
         r"\b(?:(?:tele)?phone|mobile|cell(?:phone)?) ?numbers?\b|(?:telefon|handy|ruf)nummer"
         r"|\b(?-i:[A-Z]\w+|(?:my|our|the) (?:\w+ )?\w+(?:er|or|ist|ian))['\u2019]s number\W*$"
-        r"|n[uú]m(?:e|é)ro de (?:t[ée]l\w*|portable|m[óo]vil|celular|telemóvel)|номер\w* телефона|电话|手机号",
+        r"|n[uú]m(?:e|é)ro de (?:t[ée]l\w*|portable|m[óo]vil|celular|telemóvel)|номер\w* телефона|电话|手机号"
+        r"|\b(?:tel[eé]fono|telefone|téléphone) d|telefoonnummer",
         value=r"\d(?:[ /.()-]{,2}\d){5,}",
         beginnings="pho tel mob cel han num ruf ном 电话 手机",
         is_exact=True,
@@ -89,6 +90,15 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
         value=r"[Aa]d+ress|[Dd]irecci|[Ee]ndereço|[Mm]orada|адрес|\b\d+\w? (?:\w+ )?[A-Z]\w+|\b[A-Z]\w+ \d|[Ss]treet"
         r"|\b[Rr]oad\b|\b[Ll]ane\b|[Aa]venue|[Ss]tra(?:ß|ss)e|\b[Rr]ue\b|\b[Cc]alle\b|\b[Rr]ua\b|улиц|://|\w\.\w+/|\d\.\d+\.\d",
         beginnings="add adr dir end mor адр",
+        is_cased=True,
+    ),
+    "home": _make(
+        r"\bwhere (?:do|does|did) .{2,40} lives?\W*$|\bwo (?:wohn|leb)(?:t|en)\b|\bd[oó]nde viven?\b"
+        r"|\boù (?:habite|vit)\b|\bdove (?:abita|vive)\b|\bonde (?:mora|vive)\b|\bwaar woont\b",
+        value=r"(?i:\bliv(?:es?|ed|ing)\b|\bmov(?:e|ed|es|ing)\b|\bhome\b|address|\bflat\b|apartment|\bhouse|\bbased\b"
+        r"|relocat|\bstay|\bborn\b|wohn|\bleb(?:t|en)|gezogen|zieh|\bviv|\bmud|habit|\bvit\b|m[ée]nag|trasfer|casa|\bmor[ao]|woon|verhuis)"
+        r"|\b(?:in|at|to|near|from|outside|en|à|a|ad|em|no|na|nach|aus|naar|uit) [A-ZÀ-Þ]",
+        beginnings="whe liv woh leb wo don viv hab vit dov abi ond mor waa woo",
         is_cased=True,
     ),
     "plate": _make(
@@ -131,10 +141,11 @@ _ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     ),
     "birthday": _make(
         r"\bbirth(?:day|date)\b|\bdate of birth|\bwhen was .{,30}\bborn\b|geburtstag\b|\bwann .{,30}\bgeboren"
-        r"|cumplea[nñ]os|\banniversaire de|anivers[aá]rio d|день рождения|когда родил|生日",
-        value=r"birth|\bbday|\bborn\b|\bturn(?:s|ed|ing)? \w+|geburt|geboren|cumplea|\bnaci|anniversaire|\bnée?\b"
-        r"|anivers|nasc|рожд|родил|生日",
-        beginnings="bir bor dat geb cum ann ani рож ден род 生日",
+        r"|cumplea[nñ]os|compleanno|\bjarig|verjaardag|\banniversaire de|anivers[aá]rio d"
+        r"|день рождения|когда родил|生日",
+        value=r"birth|\bbday|\bborn\b|\bturn(?:s|ed|ing)? \w+|geburt|geboren|cumplea|complean|\bcompi\w+"
+        r"|jarig|verjaar|\bnaci|anniversaire|\bnée?\b|anivers|nasc|рожд|родил|生日",
+        beginnings="bir bor dat geb cum com jar ver ann ani рож ден род 生日",
     ),
     "age": _make(
         rf"\bhow old\b|{_THE} .{{,30}}(?<!\w)age\b|\bwie alt\b|cu[aá]ntos años|quel âge|quantos anos"
@@ -230,6 +241,21 @@ _NAME_OF = lazy_pattern(
     r"(?:['\u2019]s?|s) names?|(?P<called>[^?,.]{3,40}) called)\W*$",
     re.IGNORECASE,
 )
+_NAME_ELSEWHERE = lazy_pattern(
+    r"\W*(?:wie hei(?:ß|ss)(?:t|en)|c[óo]mo se llaman?|comment s['\u2019]appelle(?:nt)?|come si chiama(?:no)?"
+    r"|como se chamam?|hoe he(?:et|ten)) (?P<thing>[^?,.]{3,40}?)\W*$",
+    re.IGNORECASE,
+)
+_NO_THING = lazy_pattern(
+    r"(?:[md]ein(?:e[rmns]?)?|unse?r(?:e[rmns]?)?|d(?:er|ie|as|en|em|es)|vo[nm]|[mts](?:is?|us?|[oe]n|es|as?)|nuestr[oa]s?"
+    r"|el|l[aeio]s?|del?|notre|nos|du|il|gli|mi[oae]i?|nostr[oaie]|de(?:lla|i)|meus?|minhas?|noss[oa]s?|d?[oa]s?|mijn|onze?"
+    r"|het|van|een)",
+    re.IGNORECASE,
+)
+_NAMING_ELSEWHERE = (
+    r"(?i:\b(?:hei(?:ß|ss)(?:t|en)|genannt|llam\w+|appel\w+|chiam\w+|cham\w+|he(?:et|ten)|name|nombre|nom|nome|naam)\b)"
+)
+_IS_ELSEWHERE = r"(?:(?:ist|es|est|è|é|is|se|c['\u2019]est) )?(?:(?i:herr|frau|el|la|il|de|[oa]) )*"
 _NAME_IN_QUESTION = lazy_pattern(rf"(?<!^)(?<![?.!] )\b(?!{_TITLE}\b)[^\W\d_a-z]\w{{2,}}")
 _WORD = lazy_pattern(r"\w+")
 _BEGINNING = itemgetter(slice(3))
@@ -255,6 +281,9 @@ def _find_asked_name(query: str) -> Attribute | None:
     part = _NAME_PART.search(query)
     if part is not None:
         return _find_part_of_name(query, is_first=bool(part["first"] or part["vorname"]))
+    elsewhere = _NAME_ELSEWHERE.match(query)
+    if elsewhere is not None:
+        return _find_name_elsewhere(query, elsewhere["thing"])
     thing = _NAME_OF.search(query)
     return None if thing is None else _find_name_of(query, thing["of"] or thing["own"] or thing["called"])
 
@@ -287,3 +316,17 @@ def _find_name_of(query: str, thing: str) -> Attribute:
     of_other = rf"(?i:\b(?!{heads}|(?:he|she|it|that|who)\b)\w+['\u2019]s (?:name|called))"
     naming = rf"\A(?:(?!{of_other})[\s\S])*?{_NAMING}|{heads}[\s\S]*{_NAMING}|{_NAMING}[\s\S]*{heads}"
     return Attribute(_NAME_OF, lazy_pattern(rf"{naming}|{near}|\A[^A-Z]*\Z"), _NAME_BEGINNINGS)
+
+
+def _find_name_elsewhere(query: str, thing: str) -> Attribute:
+    """Find what tells the name of a thing in six other languages: a word for naming near it, or a name beside it."""
+    named = [word for word in _WORD.findall(thing) if not _NO_THING.fullmatch(word)]
+    heads = rf"(?i:\b(?:{'|'.join(map(re.escape, named or [thing]))})\w{{,2}}\b)"
+    other = rf"(?!(?i:{'|'.join(map(re.escape, _WORD.findall(query)))})\b)[A-ZÀ-Þ][\w'\u2019-]+"
+    told = (
+        rf"{heads}[\s\S]{{,60}}{_NAMING_ELSEWHERE}|{_NAMING_ELSEWHERE}[\s\S]{{,60}}{heads}",
+        rf"{heads}(?: (?:de|di|da|von|van|en|aus) [a-zà-ÿ]+)?,? {_IS_ELSEWHERE}{other}",
+        rf"{other},? (?:ist|es|est|è|é|is) (?:\w+ ){{,2}}{heads}|{other}, (?:\w+ )?{heads}",
+        r"\A[^A-ZÀ-Þ]*\Z",
+    )
+    return Attribute(_NAME_ELSEWHERE, lazy_pattern("|".join(told)), _NAME_BEGINNINGS)
