@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from engrain.domain.text.analysis import STOP_WORDS, terms, words
-from engrain.domain.text.names import is_side
+from engrain.domain.text.names import NAMES_USER, is_side
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def ask_as_user(text: str, user: str | None, speakers: Sequence[str]) -> str:
     """
     folded = text.lower()
     named = user if user is not None and user.lower() in folded and not list_named(user, speakers) else None
-    if not (named or "user" in folded) or any(map(is_side, speakers)):
+    if not (named or NAMES_USER.search(text)) or any(map(is_side, speakers)):
         return text
     from engrain.domain.text.dialogue import third_person  # which few queries need
 

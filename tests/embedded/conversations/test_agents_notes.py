@@ -33,18 +33,47 @@ ASKED = [
     ("What's the staging database?", "db-staging-5"),
 ]
 
+NOTES_ELSEWHERE = [
+    "Der Nutzer heißt Jonas Weber.",
+    "Die Frau des Nutzers heißt Meike.",
+    "Der Nutzer wohnt in Hannover.",
+    "Der Nutzer ist 41 Jahre alt.",
+    "Der Nutzer arbeitet als Logistiker bei Continental.",
+    "Der Nutzer ist nach Braunschweig umgezogen.",
+    "Der Nutzer hat den Job gewechselt und arbeitet jetzt bei VW.",
+]
+ASKED_ELSEWHERE = [
+    ("Wie heißt der Nutzer?", "Jonas Weber"),
+    ("Wie heiße ich?", "Jonas Weber"),
+    ("Wie heißt die Frau des Nutzers?", "Meike"),
+    ("Wo wohnt der Nutzer?", "Braunschweig"),
+    ("Wo wohne ich?", "Braunschweig"),
+    ("Wie alt bin ich?", "41"),
+    ("Wo arbeitet der Nutzer?", "VW"),
+]
+
+
+def write(memory, notes, *, through):
+    writer = memory.agent("aide", user="jonas", session="before")
+    for note in notes:
+        if through == "remember":
+            writer.remember(note)
+        else:
+            writer.hooks.message(note, role="user")
+    memory.flush()
+    return memory.agent("aide", user="jonas", session="now")
+
 
 @pytest.fixture(scope="module", params=["remember", "message"])
 def agent(tmp_path_factory, request):
     with Memory.open(tmp_path_factory.mktemp("notes") / "memory.db") as memory:
-        writer = memory.agent("aide", user="jonas", session="before")
-        for note in NOTES:
-            if request.param == "remember":
-                writer.remember(note)
-            else:
-                writer.hooks.message(note, role="user")
-        memory.flush()
-        yield memory.agent("aide", user="jonas", session="now")
+        yield write(memory, NOTES, through=request.param)
+
+
+@pytest.fixture(scope="module", params=["remember", "message"])
+def german_agent(tmp_path_factory, request):
+    with Memory.open(tmp_path_factory.mktemp("notes") / "memory.db") as memory:
+        yield write(memory, NOTES_ELSEWHERE, through=request.param)
 
 
 @pytest.mark.parametrize(("question", "answer"), ASKED)
@@ -57,3 +86,10 @@ def test_the_newest_note_of_a_thing_comes_first(agent, question, answer):
 @pytest.mark.parametrize("question", ["What is the user's phone number?", "What is the user's blood type?"])
 def test_what_no_note_tells_has_no_evidence(agent, question):
     assert agent.recall(question).evidence == "none"
+
+
+@pytest.mark.parametrize(("question", "answer"), ASKED_ELSEWHERE)
+def test_notes_in_another_language_are_found_like_those_in_english(german_agent, question, answer):
+    found = german_agent.recall(question)
+    assert answer in found[0].memory.content
+    assert found.evidence != "none"

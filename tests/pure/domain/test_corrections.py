@@ -170,6 +170,8 @@ def test_words_that_tell_a_change_are_not_what_has_changed():
         ("O meu chefe \u00e9 o Artur.", "O Artur saiu, a nova chefe \u00e9 a Joana.", "Quem \u00e9 o meu chefe?", True),
         ("De huur is 850 euro.", "De huur gaat omhoog naar 890 euro.", "Hoe hoog is de huur?", True),
         ("Mijn huisarts is Smit.", "Mijn nieuwe huisarts is Bakker.", "Wie is mijn huisarts?", True),
+        ("El usuario vive en Valencia.", "El usuario se ha mudado a Bilbao.", "\u00bfD\u00f3nde vivo?", True),
+        ("O usu\u00e1rio mora em Faro.", "O usu\u00e1rio mudou de emprego.", "Onde moro?", False),
         ("De les is in lokaal 4.", "De les is verplaatst naar lokaal 9.", "In welk lokaal is de les?", True),
     ],
 )

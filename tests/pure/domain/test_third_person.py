@@ -20,6 +20,13 @@ from engrain.domain.text.dialogue.third_person import ask_as_user, is_about_user
         ("food that the user likes", "food that I likes"),  # its terms are the same
         ("Tell me about the user", "Tell me about me"),
         ("Who is the user?", "Who am I?"),
+        ("Wie heißt der Nutzer?", "Wie heiße ich?"),
+        ("Wie heißt die Frau des Nutzers?", "Wie heißt mein Frau?"),  # its terms are those of "meine"
+        ("¿Dónde vive la usuaria?", "¿Dónde vivo?"),
+        ("Comment s\u2019appelle l\u2019utilisateur ?", "comment je m'appelle ?"),
+        ("Come si chiama la moglie dell'utente?", "Come si chiama mio moglie?"),
+        ("Quantos anos tem o utilizador?", "Quantos anos tenho?"),
+        ("Waar werkt de gebruiker?", "Waar werk ik?"),
     ],
 )
 def test_a_query_about_the_user_becomes_theirs(query, asked):
@@ -33,6 +40,8 @@ def test_a_query_about_the_user_becomes_theirs(query, asked):
         "users",
         "user table",
         "user interface colours",
+        "Wie viele Nutzer haben wir?",
+        "¿Qué dice el manual de usuario?",
         "the user table has no index",
         "How many users do we have?",
         "Where does Nora live?",
@@ -92,6 +101,10 @@ def test_an_id_is_no_name(user):
         ("User table: 5 columns", False),
         ("Username is ana", False),
         ("Ana told the user's wife", False),
+        ("El usuario vive en Valencia.", True),
+        ("La femme de l'utilisateur s'appelle Hélène.", True),
+        ("Der Nutzer mag keine langen Antworten.", True),
+        ("Nutzerkonten laufen nach einem Jahr ab.", False),
     ],
 )
 def test_a_note_about_the_user_says_so_at_its_beginning(note, is_about):

@@ -15,6 +15,7 @@ from engrain.domain.memories.fact_keys import USER, is_note_slot, subject_key, v
 from engrain.domain.memories.lineage import inherit_project, inherit_trust
 from engrain.domain.memories.predicates import is_free_text
 from engrain.domain.records import DECAY_RATES, Caller, Episode, Fact, Link, MemoryRecord, Permanence, Rule
+from engrain.domain.text.names import NAMES_USER
 from engrain.domain.text.small_talk import is_about_speaker
 from engrain.errors import InvalidInput
 from engrain.storage import selection
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
 _Learned = TypeVar("_Learned", bound="Fact | Rule")
 
-_BEGINNING: Final = 12  # characters, of "The user's ..."
+_BEGINNING: Final = 40  # characters, of "The user's ...", "La esposa del usuario ..."
 
 
 def default_subject(caller: Caller, *, scope: str, predicate: str, content: str) -> str:
@@ -47,7 +48,7 @@ def default_subject(caller: Caller, *, scope: str, predicate: str, content: str)
 
 
 def _names_user(content: str) -> bool:
-    if "user" not in content[:_BEGINNING].lower():
+    if NAMES_USER.search(content[:_BEGINNING]) is None:
         return False
     from engrain.domain.text.dialogue.third_person import is_about_user  # which few writes need
 

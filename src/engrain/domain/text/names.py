@@ -10,6 +10,14 @@ from engrain.domain.text.patterns import lazy_pattern
 
 # What a program calls the sides of a chat: no name that a person would ask by ("my assistant", "the user manual").
 _SIDES = frozenset({"agent", "ai", "assistant", "bot", "chatbot", "human", "system", "tool", "user"})
+# What agents that note something down in German, Spanish, French, Italian, Portuguese or Dutch call their user, and a
+# part of it or of "user" that is in every text that has one.
+USER_ELSEWHERE = (
+    r"(?:(?:der|die|dem|den|des) (?:(?:be)?nutzer|anwender)(?:in|s)?|(?:el|la|del|de la|al|a la) usuari[oa]"
+    r"|(?:de )?l['\u2019]utilisat(?:eur|rice)|(?:del|al)?l['\u2019]utente"
+    r"|(?:d?[oa]|ao|\u00e0) (?:usu\u00e1ri[oa]|utilizadora?)|(?:van )?de gebruiker)\b"
+)
+NAMES_USER = lazy_pattern(r"user|nutzer|anwender|usu[a\u00e1]ri|utilisat|utilizad|utente|gebruiker", re.IGNORECASE)
 
 # What one keyboard writes and another does not: apostrophes and hyphens of many kinds, the dots of a Cyrillic \u0451
 # and of a Turkish capital I, invisible characters and joiners, and the vowel signs of Arabic and Hebrew.

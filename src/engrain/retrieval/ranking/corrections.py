@@ -8,7 +8,14 @@ import numpy as np
 
 from engrain.domain.text.dialogue.attributes import find_asked_attribute
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
-from engrain.domain.text.dialogue.corrections import LEAST_DENIED, Question, Statement, asks_for_yes_or_no, weigh_turns
+from engrain.domain.text.dialogue.corrections import (
+    LEAST_DENIED,
+    LEAST_NAMED,
+    Question,
+    Statement,
+    asks_for_yes_or_no,
+    weigh_turns,
+)
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind
 from engrain.retrieval import speakers
 from engrain.retrieval.ranking.inputs import Gains
@@ -64,6 +71,8 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
     texts, happened_at = traits["statement"], traits["happened_at"]
     statements = {row: Statement.parse_turn(texts[row], kind) for row in {*best[:most], *newer_rows}}
     telling = {row for row in statements if attribute is not None and attribute.value.search(texts[row])}
+    introduction = speakers.find_introduction(candidates.text)
+    introducing = {row for row in newer_rows if introduction is not None and introduction.is_told(texts[row])}
     newest: dict[int, int] = {}
     for newer in sorted(newer_rows, key=lambda row: (happened_at[row], traits["id"][row])):
         weights = {}
@@ -78,6 +87,7 @@ def _find_corrections(candidates: RankingInput) -> dict[int, int]:
                     statements[newer], statements[older], question
                 )
                 share = found.least_share * (_OF_FACT if traits["kind"][older] == "fact" else 1.0)
+                share = min(share, LEAST_NAMED) if newer in introducing else share
                 if answers and scores[newer] >= max(share, least) * scores[older]:
                     weights[older] = found.weight
         nearest = max(weights, key=weights.__getitem__, default=newer)

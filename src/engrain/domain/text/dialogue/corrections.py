@@ -31,6 +31,7 @@ from engrain.domain.text.dialogue.values import (
     find_asked_kind,
     find_values,
 )
+from engrain.domain.text.names import NAMES_USER, USER_ELSEWHERE
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ _DOER: Final = lazy_pattern(
     rf"({_SOMEBODY_NAMED}) (?:now |also |ha[st] )*(?:lives|works|studies|teaches|plays|wohnt|lebt|arbeitet|spielt"
     r"|studiert|vive|trabaja|juega|estudia|habite|travaille|joue|abita|lavora|gioca|mora|trabalha|joga|woont|werkt|speelt)\b"
 )
+# In Portuguese who moves changes, and so does who changes jobs.
+_NO_MOVE: Final = lazy_pattern(r"\b[Mm]ud\w+(?= de (?!casa|cidade))")
 # "Frances's receptionist" is not Frances.
 _OWNER: Final = lazy_pattern(
     r"\b([A-Z]\w+)['\u2019]s (?!(?:an?|the|my|our|not?|now|been|got|gone|\w+ing|\w+ed)\b)[a-z]"
@@ -96,6 +99,7 @@ _PUTS_OFF: Final = lazy_pattern(
 _AGAIN: Final = lazy_pattern(r"\bagain\b", re.IGNORECASE)
 # Agents note what they learn of "the user", whom all of it is about.
 _OF_USER: Final = lazy_pattern(r"(?:^|\bthe )user(['\u2019]s)?\b", re.IGNORECASE)
+_OF_USER_ELSEWHERE: Final = lazy_pattern(rf"{USER_ELSEWHERE} ?", re.IGNORECASE)
 _NO_NAMES: Final = frozenset("mr mrs ms dr prof 0 00 euro euros frank uhr prozent".split())
 _UNDENIED: Final = _NO_NAMES.union("must under over more".split())
 _LONGEST_COUNT: Final = 2  # digits of a number that names nothing
@@ -214,7 +218,7 @@ class Statement:
             numbers = [term for value in values for term in terms(value) if term.strip("0")]
             names |= {term for term in numbers if not term.isalpha()}
         denied = find_denied(joined) - _UNDENIED if denies else ()
-        own = _fold(word_terms(joined))
+        own = _fold(word_terms(_NO_MOVE.sub("", joined)))
         mover = _MOVER.match(text) if states_change else None
         moving = _fold(word_terms(mover[mover.lastindex or 0])) if mover else frozenset[str]()
         doer = _DOER.match(text)
@@ -276,8 +280,10 @@ class Question:
 
 
 def _say_as_user(text: str) -> str:
-    """Say of "the user" what is said in the first person: "My wife" for "User's wife"."""
-    return _OF_USER.sub(lambda match: "My" if match[1] else "I", text) if "user" in text.lower() else text
+    """Say of "the user" as said in the first person: "My wife" for "User's wife", "I vive" for "El usuario vive"."""
+    if NAMES_USER.search(text) is None:
+        return text
+    return _OF_USER_ELSEWHERE.sub("I ", _OF_USER.sub(lambda match: "My" if match[1] else "I", text))
 
 
 def asks_for_yes_or_no(query: str) -> bool:

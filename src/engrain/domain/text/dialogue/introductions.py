@@ -72,6 +72,10 @@ _PARTS = {
     "<my name>": r"my (?:own |first |full |real |last |nick ?)?name",
     "<is>": r"(?:['\u2019]?s| is| was)",
     "<user>": r"\buser(?:['\u2019]s)?",
+    # Not "die Frau des Nutzers", nor "la esposa de la usuaria".
+    "<the user>": r"(?<!\bde )(?<!\bvan )\b(?:d(?:er|ie) (?:(?:be)?nutzer|anwender)(?:in)?|(?:el|la) usuari[oa]"
+    r"|l['\u2019](?:utente|utilisat(?:eur|rice))|[oa] (?:usuári[oa]|utilizadora?)|de gebruiker)",
+    "<works>": "(?:arbeitet|trabaja|travaille|lavora|trabalha|werkt|.{,40}(?:job|trabajo|emploi|lavoro|emprego|baan))",
     "<hello>": r"(?i:hi|hello|hey|hiya|good (?:morning|evening|afternoon|day))(?: (?i:there|all|everyone|assistant))?",
     "<name>": rf"(?!(?:{_CAPITALIZED})\b)[A-ZÀ-ÞА-ЯŁŚŞ][^\W\d_A-Z]+\b(?!['\u2019]s)",
     "<im>": r"^(?!.*\b(?i:ich|wir|und|der|die|das|ist|war|wird|mein|unser)\b)(?:.*\W)?[Ii]m",  # "im Juli" is German
@@ -133,6 +137,7 @@ _NAME = (
     我(?:的名字|的名叫|叫|姓)|叫我|私の名前|私は\S{1,8}(?:です|と申します)|と申します|と呼んで
     제 이름|저는 \S{2,8}(?:입니다|이에요|예요)|(?<!\w)اسمي|(?<!\w)मेरा नाम|ผมชื่อ|ฉันชื่อ|קוראים לי|השם שלי
     <user> (?:name|full name|first name|is called|goes by)\b
+    (?i:<the user> (?:hei(?:ß|ss)t|name|se llama|s['\u2019]appelle|si chiama|(?:se )?chama|heet)\b)
     """,
 )
 _AGE = (
@@ -153,6 +158,7 @@ _AGE = (
     \bje suis (?-i:[A-ZÀ-Þ])[\w-]+,? \d\d ans\b|\bho .{2,25} anni\b
     \bik ben (?:(?-i:[A-Z])[\w-]+, ?)?\d\d\b(?=[,.]|$| (?:en|jaar)\b)
     \bj['\u2019]ai .{2,20} ans\b|\btengo .{2,25} años\b|\btenho .{2,25} anos\b|\bмне \d\d|我(?:今年)?\S{1,4}岁
+    <the user> (?:(?:ist|is) \d\d|tiene \d\d años|a \d\d ans|ha \d\d anni|tem \d\d anos)\b
     <user> (?:age|is \d\d|born)\b|<user> (?:birth\w*|date of birth)\b.{,20}(?:19|20)\d\d
     """,
 )
@@ -194,6 +200,7 @@ _WORK = (
     \blavoro (?:come|in|da|per|presso)\b|\bfaccio (?:il|la|l['\u2019])
     \bя работаю\b|我(?:在.{,12})?(?:当|做|是.{,8}(?:师|员|生|士|工))|として働|(?:로|으로) 일해
     <user> (?:job|occupation|profession|works? \w+|role|is an?)\b
+    <the user> <works>\b
     """,
 )
 _EMPLOYER = (
@@ -214,6 +221,7 @@ _EMPLOYER = (
     \blavoro\b.{,40}?\b(?:all?a?|da|per|presso|in|nel|nella)\b|\btrabalho\b.{,40}?\b(?:em|na|no|para)\b
     \bik werk\b.{,40}?\b(?:bij|in|voor|op)\b
     <user> (?:works? (?:at|for|in)|employer|company)\b
+    <the user> <works>\b
     """,
 )
 # Where other words than the question's say it: who moved lives there.
@@ -228,6 +236,8 @@ _HOME = (
     \b(?:my|our) (?:new |home )?(?:address|home|flat|apartment|house|place)\b
     ^(?:lives?|living|moved|relocated|based)\b|^is\b.{,60}\b(?:living|based) in\b
     <user> (?:(?:just |recently |now )?(?:live|moved|relocated|is (?:based|from))|address|home)
+    <the user> (?:wohnt|lebt|vive|habite|vit|abita|mora|woont)\b
+    <the user> .{,40}(?:gezogen|mudado|mudó|mudou|déménagé|trasferit[oa]|verhuisd)\b
     \b(?:ich|wir) (?:wohnen?|leben?)\b|\b(?:wohnen? (?:ich|wir)|wohne in)\b|\b(?:ich bin|wir sind) .{,40}gezogen\b
     \b(?:vivo|vivimos) en\b|\b(?:me he mudado|me mudé|nos hemos mudado|nos mudamos)\b
     \b(?:j['\u2019]|on )habite\b|\b(?:j['\u2019]ai|on a|nous avons) déménagé\b|\bje me suis installée?\b

@@ -1,4 +1,6 @@
-"""Statements about "the user", and queries as the user would ask them. Pure. English.
+"""Statements about "the user", and queries as the user would ask them. Pure.
+
+In English, and in six other languages the most frequent ones.
 
 Agents that look up a memory ask in the third person ("What is the user's name?", "user occupation"), but what users
 say of themselves is in the first: "Hi, I'm Nora."
@@ -11,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import STOP_WORDS
+from engrain.domain.text.names import USER_ELSEWHERE
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -48,12 +51,45 @@ _OF_USER: Final = lazy_pattern(
     rf"|bought|sold|told|said|took|met|began|left|lost|found)\b))(?!:?\s(?:{_TECHNICAL})\b)",
     re.IGNORECASE,
 )
+_OF_USER_ELSEWHERE: Final = lazy_pattern(
+    rf"\s*(?:(?:(?:der|die|das|el|la|le|les|il|lo|[oa]|de|het) |l['\u2019])?\w+ )?{USER_ELSEWHERE} ", re.IGNORECASE
+)
+# What is asked of the user, as the user asks it; in German and Dutch "I" stands behind the verb.
+_AS_USER: Final = {
+    verb: own
+    for line in """
+    heißt = heiße ich; wohnt = wohne ich; lebt = lebe ich; arbeitet = arbeite ich; ist = bin ich; hat = habe ich
+    mag = mag ich; fährt = fahre ich; isst = esse ich
+    se llama = me llamo; vive = vivo; trabaja = trabajo; tiene = tengo; es = soy
+    comment s'appelle = comment je m'appelle; où habite = où j'habite; où vit = où je vis
+    où travaille = où je travaille; quel âge a = quel âge ai-je
+    si chiama = mi chiamo; abita = abito; lavora = lavoro; anni ha = anni ho; lavoro fa = lavoro faccio
+    se chama = me chamo; mora = moro; trabalha = trabalho; tem = tenho
+    heet = heet ik; woont = woon ik; werkt = werk ik; is = ben ik; heeft = heb ik
+    """.replace("\n", ";").split(";")
+    for verb, _, own in [line.strip().partition(" = ")]
+    if verb
+}
+_VERBS: Final = "|".join(_AS_USER).replace("'", "['\u2019]")
+_ASKED_ELSEWHERE: Final = lazy_pattern(rf"\b({_VERBS}) {USER_ELSEWHERE}", re.IGNORECASE)
+# "Die Frau des Nutzers" is "meine Frau" of whoever asks.
+_WHOSE_ELSEWHERE: Final = tuple(
+    (lazy_pattern(rf"(?:\b(?:{articles}) |\bl['\u2019])?\b(\w+) {whose}\b", re.IGNORECASE), own)
+    for own, articles, whose in (
+        ("mein", "der|die|das|den|dem", r"(?:des (?:(?:be)?nutzer|anwender)s|der (?:(?:be)?nutzer|anwender)in)"),
+        ("mi", "el|la|los|las", r"(?:del|de la) usuari[oa]"),
+        ("mon", "le|la|les", r"de l['\u2019]utilisat(?:eur|rice)"),
+        ("mio", "il|la|lo|i|gli|le", r"dell['\u2019]utente"),
+        ("meu", "[oa]s?", r"d[oa] (?:usuári[oa]|utilizadora?)"),
+        ("mijn", "de|het", r"van de gebruiker"),
+    )
+)
 _END: Final = r"(?=\W*$|\s(?:and|or|in|on|at|last|this|yesterday|so|again|before)\b)"
 
 
 def is_about_user(text: str) -> bool:
     """True for a statement about the user in the third person, as agents note it down."""
-    return _OF_USER.match(text) is not None
+    return _OF_USER.match(text) is not None or _OF_USER_ELSEWHERE.match(text) is not None
 
 
 @lru_cache(maxsize=1_024)
@@ -64,7 +100,7 @@ def ask_as_user(query: str, user: str | None = None) -> str:
     asked = query
     for pattern, replacement in _make_rules(user if user is not None and user.isalpha() else None):
         asked = pattern.sub(replacement, asked)
-    return asked
+    return _ask_elsewhere(asked)
 
 
 @lru_cache(maxsize=64)
@@ -93,3 +129,9 @@ def _make_rules(user: str | None) -> tuple[tuple[re.Pattern[str], str | Callable
 def _ask(match: re.Match[str]) -> str:
     word = match[1].lower()
     return f"{_AUXILIARIES.get(word, word)} I"
+
+
+def _ask_elsewhere(query: str) -> str:
+    for pattern, own in _WHOSE_ELSEWHERE:
+        query = pattern.sub(rf"{own} \1", query)
+    return _ASKED_ELSEWHERE.sub(lambda match: _AS_USER[match[1].lower().replace("\u2019", "'")], query)
