@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Fact
-from engrain.domain.text.analysis import is_foreign, select_stems, terms, word_terms
+from engrain.domain.text.analysis import is_foreign, select_stems, terms, word_terms, words
 from engrain.domain.text.dialogue import attributes
 from engrain.domain.text.dialogue.changes import find_names
 from engrain.domain.text.dialogue.meanings import find_met
 from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import find_asked_kind, find_values
 from engrain.domain.text.indexing import own_terms
+from engrain.domain.text.languages import ENGLISH, detect_language
 from engrain.domain.text.patterns import lazy_pattern
 from engrain.domain.text.small_talk import is_exclamation
 from engrain.retrieval.presets import BY_CHANNEL
@@ -77,6 +78,7 @@ class Question:
     does: Kind | None = None
     attribute: attributes.Attribute | None = None
     introduction: Introduction | None = None
+    language: str = ENGLISH
 
     @classmethod
     def parse(cls, query: str, *, whole_terms: Collection[str] | None = None) -> Question:
@@ -86,8 +88,8 @@ class Question:
         speakers = frozenset(whole_terms or ()).difference(terms(query))
         attribute = attributes.find_asked_attribute(query)
         if is_foreign(query):
-            things = select_stems(own, _THING_ELSEWHERE.findall(query))
-            return cls(own, things, things, names_speaker, speakers, None, attribute, told)
+            things, language = select_stems(own, _THING_ELSEWHERE.findall(query)), detect_language(words(query))
+            return cls(own, things, things, names_speaker, speakers, None, attribute, told, language)
         things = frozenset(terms(" ".join(_THING.findall(query))))
         kind = find_asked_kind(query)
         does = kind if kind in {"work", "role"} else None
@@ -161,7 +163,7 @@ def assess(calibration: Calibration, statements: Sequence[Hit], question: Questi
 
 def _find_met(hit: Hit, same: frozenset[str], question: Question) -> frozenset[str]:
     """Find the terms of a question that a hit has, the `same` ones or other words for them."""
-    return same | find_met(question.terms - same, own_terms(hit.memory))
+    return same | find_met(question.terms - same, own_terms(hit.memory), question.language)
 
 
 def _introduces(hit: Hit, question: Question) -> bool:
@@ -217,7 +219,11 @@ def _tells(attribute: attributes.Attribute, question: Question, hits: Sequence[H
         memory, text = hit.memory, _read_statement(hit.memory)
         if len(text) > _LONGEST_READ or attribute.value.search(text):
             is_near = place < _MOST_IN_OTHER_WORDS or not beside
-            if is_near or not beside.isdisjoint(hit.why.matched_terms) or find_met(beside, own_terms(memory)):
+            if (
+                is_near
+                or not beside.isdisjoint(hit.why.matched_terms)
+                or find_met(beside, own_terms(memory), question.language)
+            ):
                 return True
     return False
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.text.analysis import lookup_terms, terms
 from engrain.domain.text.dialogue.questions import strip_asking_words
-from engrain.domain.text.dialogue.word_forms import FORMS_BY_TERM
+from engrain.domain.text.dialogue.word_forms import find_forms
 from engrain.retrieval import channels
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ class SearchQuery:
     @cached_property
     def lookup_terms(self) -> tuple[str, ...]:
         """The distinct terms to look up, those of the text before other forms of them ("lose", "lost")."""
-        found = dict.fromkeys(lookup_terms(strip_asking_words(self.text)))
-        for term in tuple(found):
-            if term in FORMS_BY_TERM:
-                found.update(dict.fromkeys(FORMS_BY_TERM[term]))
+        own, language = lookup_terms(strip_asking_words(self.text))
+        forms, found = find_forms(language), dict.fromkeys(own)
+        for term in own:
+            if term in forms:
+                found.update(dict.fromkeys(forms[term]))
         return tuple(found)[: channels.MAX_TERMS]

@@ -129,10 +129,12 @@ def test_a_mark_that_stands_alone_is_no_word_without_it(mark):
 
 def test_function_words_are_no_terms_and_verbs_are():
     for text in ("¿Dónde estoy y por qué?", "Wo bin ich und warum?", "где я?"):
-        assert lookup_terms(text) == word_terms(text) == []
-    assert (lookup_terms("¿Dónde vivían?"), word_terms("¿Dónde vivían?")) == (["vivían", "vivian", "viv"], ["viv"])
-    assert lookup_terms("Where do I live?") == word_terms("Where do I live?") == terms("Where do I live?") == ["live"]
-    assert set(lookup_terms("¿Dónde vivían?")) <= set(terms("¿Dónde vivían?"))
+        assert lookup_terms(text)[0] == word_terms(text) == []
+    assert (lookup_terms("¿Dónde vivían?")[0], word_terms("¿Dónde vivían?")) == (["vivían", "vivian", "viv"], ["viv"])
+    assert (
+        lookup_terms("Where do I live?")[0] == word_terms("Where do I live?") == terms("Where do I live?") == ["live"]
+    )
+    assert set(lookup_terms("¿Dónde vivían?")[0]) <= set(terms("¿Dónde vivían?"))
 
 
 def test_both_parts_of_a_text_are_in_its_language():
@@ -164,4 +166,4 @@ def test_a_fact_of_english_relations_has_the_stems_of_its_content():
     ],
 )
 def test_modal_verbs_of_a_question_are_no_terms_and_a_month_is(text, looked_up):
-    assert lookup_terms(text) == looked_up
+    assert lookup_terms(text)[0] == looked_up

@@ -109,6 +109,8 @@ def test_whoever_says_a_word_of_the_question_is_found(memories, word):
         ("Who handles DPAs?", "Every DPA goes through Annika."),
         ("When will the elevator be fixed?", "The lift is out of order."),
         ("When is Maren's birthday?", "17 Feb is her bday."),
+        ("¿Cómo se llama mi mujer?", "Carla es la esposa del piloto."),
+        ("Welches Auto hat der Mann?", "Der Wagen ist grau."),
     ],
 )
 def test_a_word_is_found_by_its_other_forms(asked, said):

@@ -66,7 +66,7 @@ def _score_words(entries: Sequence[IndexEntry], query: str) -> NDArray[np.float6
     """Return the BM25 of items as a share of the best."""
     from engrain.domain.text import bm25  # loads NumPy, which `import engrain` does not
 
-    wanted = set(lookup_terms(query))
+    wanted = set(lookup_terms(query)[0])
     table = bm25.build_table(
         [entry.words for entry in entries], [0] * len(entries), [entry.packed for entry in entries]
     )

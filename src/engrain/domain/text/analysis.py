@@ -87,8 +87,13 @@ def terms(text: str) -> list[str]:
     return stems(found) if language == ENGLISH and text.isascii() else _index(found, language)
 
 
-def lookup_terms(text: str) -> list[str]:
-    """Terms to look up a text by, in order, with repeats: without the function words of its language.
+def terms_in(language: str, text: str) -> list[str]:
+    """Index terms of a text in a language, however short it is."""
+    return _index(_split_words(text), language)
+
+
+def lookup_terms(text: str) -> tuple[list[str], str]:
+    """Terms to look up a text by, in order, with repeats, without the function words of its language; and that.
 
     The index keeps modal verbs, since "may" is also a month: in a question they say nothing of what is asked.
     """
@@ -96,9 +101,9 @@ def lookup_terms(text: str) -> list[str]:
     language = detect_language(split)
     if language == ENGLISH:
         meant = _without_modals(split)
-        return (stems(meant) if text.isascii() else _stem_all(meant, language)) or stems(split)
+        return (stems(meant) if text.isascii() else _stem_all(meant, language)) or stems(split), language
     functions = stop_words(language)
-    return _stem_all([word for word in split if word not in functions], language)
+    return _stem_all([word for word in split if word not in functions], language), language
 
 
 def _without_modals(split: Sequence[str]) -> list[str]:

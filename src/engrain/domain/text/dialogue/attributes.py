@@ -13,9 +13,10 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import terms, terms_in, words
 from engrain.domain.text.dialogue.meanings import find_related
 from engrain.domain.text.dialogue.values import HOW_MUCH_IS
+from engrain.domain.text.languages import detect_language
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -320,8 +321,10 @@ def _find_name_of(query: str, thing: str) -> Attribute:
 
 def _find_name_elsewhere(query: str, thing: str) -> Attribute:
     """Find what tells the name of a thing in six other languages: a word for naming near it, or a name beside it."""
-    named = [word for word in _WORD.findall(thing) if not _NO_THING.fullmatch(word)]
-    heads = rf"(?i:\b(?:{'|'.join(map(re.escape, named or [thing]))})\w{{,2}}\b)"
+    named = [word for word in _WORD.findall(thing) if not _NO_THING.fullmatch(word)] or [thing]
+    language = detect_language(words(query))
+    called = [other for term in terms_in(language, " ".join(named)) for other in (term, *find_related(term, language))]
+    heads = rf"(?i:\b(?:{'|'.join(map(re.escape, sorted({*named, *called})))})\w{{,3}}\b)"
     other = rf"(?!(?i:{'|'.join(map(re.escape, _WORD.findall(query)))})\b)[A-ZÀ-Þ][\w'\u2019-]+"
     told = (
         rf"{heads}[\s\S]{{,60}}{_NAMING_ELSEWHERE}|{_NAMING_ELSEWHERE}[\s\S]{{,60}}{heads}",

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.dialogue.word_forms import FORMS_BY_TERM
+from engrain.domain.text.dialogue.word_forms import FORMS_BY_TERM, find_forms
+from engrain.domain.text.languages import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -167,12 +168,12 @@ def _read_groups() -> Mapping[str, frozenset[str]]:
 RELATED: Final = _read_groups()
 
 
-def find_related(term: str) -> frozenset[str]:
+def find_related(term: str, language: str = ENGLISH) -> Collection[str]:
     """Find the terms of one meaning with a term, itself among them where it has any."""
-    return RELATED.get(term, frozenset())
+    return RELATED.get(term, ()) if language == ENGLISH else find_forms(language).get(term, ())
 
 
-def find_met(wanted_terms: Collection[str], text_terms: Iterable[str]) -> frozenset[str]:
+def find_met(wanted_terms: Collection[str], text_terms: Iterable[str], language: str = ENGLISH) -> frozenset[str]:
     """Find those of some terms that a text's terms tell of: the same, of one family, or of one meaning."""
     own = frozenset(text_terms)
     met = own.intersection(wanted_terms)
@@ -182,11 +183,13 @@ def find_met(wanted_terms: Collection[str], text_terms: Iterable[str]) -> frozen
     beginnings: dict[str, list[str]] = {}
     for term in own:
         beginnings.setdefault(term[:_LEAST_ALIKE], []).append(term)
-    return met.union([term for term in missing if _is_met(term, own, beginnings.get(term[:_LEAST_ALIKE], ()))])
+    return met.union(
+        [term for term in missing if _is_met(term, own, beginnings.get(term[:_LEAST_ALIKE], ()), language)]
+    )
 
 
-def _is_met(term: str, own: frozenset[str], alike: Iterable[str]) -> bool:
-    return not own.isdisjoint(RELATED.get(term, ())) or any(_are_alike(term, other) for other in alike)
+def _is_met(term: str, own: frozenset[str], alike: Iterable[str], language: str) -> bool:
+    return not own.isdisjoint(find_related(term, language)) or any(_are_alike(term, other) for other in alike)
 
 
 @lru_cache(maxsize=4_096)

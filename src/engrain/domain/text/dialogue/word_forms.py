@@ -6,12 +6,13 @@ A question has most verbs as they stand after "did", its answer has them in the 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from engrain.domain.text.analysis import terms
+from engrain.domain.text.analysis import terms, terms_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 # Without forms that are mostly another word ("rose", "bit", "led", "left", and "won", which "won't" leaves in the
 # index), and without words that very many turns have ("get", "see", "take", "people", "write"): with them LoCoMo's
@@ -189,9 +190,114 @@ _FORMS = """
 """
 
 
-def _read_forms() -> Mapping[str, Sequence[str]]:
-    lines = [tuple(dict.fromkeys(terms(line))) for line in _FORMS.strip().splitlines()]
-    return {term: forms for forms in lines for term in forms}
+# The same in other languages.
+_FORMS_ELSEWHERE: Final = {
+    "german": """
+        auto wagen pkw
+        frau ehefrau
+        mann ehemann
+        handy smartphone mobiltelefon
+        fernseher tv
+        katze kater
+        vater papa
+        mutter mama
+        arzt ärztin doktor
+        wohnung apartment
+        computer rechner laptop
+        arbeit job beruf
+        oma großmutter
+        opa großvater
+        fahrrad rad
+    """,
+    "spanish": """
+        mujer esposa
+        marido esposo
+        coche carro auto automóvil
+        móvil celular teléfono smartphone
+        piso apartamento departamento
+        padre papá
+        madre mamá
+        ordenador computadora portátil
+        profesora maestra
+        profesor maestro
+        abuelo abuelito
+        abuela abuelita
+        frigorífico nevera refrigerador
+        trabajo empleo
+        alquiler renta
+        gafas lentes
+    """,
+    "french": """
+        femme épouse
+        mari époux
+        voiture auto bagnole
+        téléphone portable mobile smartphone
+        appartement appart logement
+        père papa
+        mère maman
+        maîtresse institutrice
+        ordinateur ordi
+        travail boulot emploi métier
+        copain compagnon
+        copine compagne
+        frigo réfrigérateur
+        télé télévision
+        vélo bicyclette
+    """,
+    "italian": """
+        auto macchina automobile
+        moglie sposa
+        marito sposo
+        cellulare telefono telefonino smartphone
+        padre papà babbo
+        madre mamma
+        insegnante maestra maestro
+        computer pc portatile
+        lavoro impiego
+        frigo frigorifero
+        bici bicicletta
+    """,
+    "portuguese": """
+        mulher esposa
+        marido esposo
+        carro automóvel
+        telemóvel celular telefone
+        frigorífico geladeira
+        emprego trabalho
+        pai papai
+        mãe mamãe
+        ônibus autocarro
+    """,
+    "dutch": """
+        auto wagen
+        vrouw echtgenote
+        man echtgenoot
+        mobiel telefoon gsm smartphone
+        flat appartement
+        vader pa papa
+        moeder mama
+        juf lerares
+        meester leraar
+        baan werk
+    """,
+}
 
 
-FORMS_BY_TERM: Final = _read_forms()
+def _read_forms(lines: Iterable[Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for forms in lines:
+        for term in forms:
+            found.setdefault(term, {}).update(dict.fromkeys(forms))
+    return {term: tuple(forms) for term, forms in found.items()}
+
+
+FORMS_BY_TERM: Final = _read_forms(map(terms, _FORMS.strip().splitlines()))
+
+
+@cache  # a stemmer of another language takes a millisecond to load
+def find_forms(language: str) -> Mapping[str, Sequence[str]]:
+    """Find the other terms of a term, itself among them, in a language and in English."""
+    if language not in _FORMS_ELSEWHERE:
+        return FORMS_BY_TERM
+    own = _read_forms(terms_in(language, line) for line in _FORMS_ELSEWHERE[language].strip().splitlines())
+    return {**FORMS_BY_TERM, **own}
