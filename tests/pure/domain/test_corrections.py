@@ -5,11 +5,10 @@ import pytest
 from engrain.domain.text.dialogue.corrections import (
     LEAST_DENIED,
     LEAST_NAMED,
-    Question,
-    Statement,
     weigh_correction,
     weigh_turns,
 )
+from engrain.domain.text.dialogue.statements import Question, Statement
 
 
 def weighed(newer, older, query, *, takes_back=False):
@@ -316,6 +315,15 @@ def test_one_about_the_same_thing_corrects_where_it_is_near_the_question(older, 
             "I sold my first painting to Frances's receptionist for 60 euros.",
             "How many therapy sessions do I get?",
         ),
+        ("Our landlord is Mr. Pike.", "The landlord of my brother is now a company.", "Who is our landlord?"),
+        ("Ella's swimming is on Tuesday.", "Max's swimming is on Friday now.", "When is Ella's swimming?"),
+        ("My passport expires in 2029.", "Ella's passport now expires in 2031.", "When does my passport expire?"),
+        ("Grandma takes pills at eight.", "Grandpa takes pills at nine now.", "When does Grandma take her pills?"),
+        ("Our wifi password is maple-9.", "The guest wifi password changed to oak-3.", "What's our wifi password?"),
+        ("The Orion release is on 3 March.", "The Vega release moved to 10 April.", "When is the Orion release?"),
+        ("Leo leads the mobile team.", "Mia now leads the web team.", "Who leads the mobile team?"),
+        ("Our SLA is 99.9 percent.", "The SLA of Globex is now 99.5 percent.", "What's our SLA?"),
+        ("The demo for Globex is at 2 pm.", "The demo for Initech moved to 4 pm.", "When is the demo for Globex?"),
         ("My friend Deniz lives in Cologne.", "Lena lives in Aachen now.", "Where does Deniz live?"),
     ],
 )

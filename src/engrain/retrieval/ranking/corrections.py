@@ -8,14 +8,8 @@ import numpy as np
 
 from engrain.domain.text.dialogue.attributes import find_asked_attribute
 from engrain.domain.text.dialogue.changes import asks_for_event, asks_for_present, is_passage
-from engrain.domain.text.dialogue.corrections import (
-    LEAST_DENIED,
-    LEAST_NAMED,
-    Question,
-    Statement,
-    asks_for_yes_or_no,
-    weigh_turns,
-)
+from engrain.domain.text.dialogue.corrections import LEAST_DENIED, LEAST_NAMED, weigh_turns
+from engrain.domain.text.dialogue.statements import Question, Statement, asks_for_yes_or_no
 from engrain.domain.text.dialogue.values import COUNTED, Kind, find_asked_kind
 from engrain.retrieval import speakers
 from engrain.retrieval.ranking.inputs import Gains
