@@ -165,7 +165,7 @@ def _names_other(newer: Statement, question: Question, meant: frozenset[str], mi
     named = [*_OWNED.findall(newer.text), *((other, thing) for thing, other in _OF_OTHER.findall(newer.text))]
     for other, thing in named:
         whom, what = fold(word_terms(other)) - _MONTHS - DAYS, fold(word_terms(thing))
-        if whom and whom.isdisjoint(meant) and not what.isdisjoint(question.terms - question.somebody):
+        if whom and whom.isdisjoint(meant) and not what.isdisjoint(question.terms):
             return True
     pairs = list_pairs(newer.text)
     for first, second in question.modified:
