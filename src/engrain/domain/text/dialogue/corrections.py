@@ -32,7 +32,9 @@ _LEAST_DIGITS: Final = 4  # of a number that is told from another by a slip alon
 
 
 _OWNED: Final = lazy_pattern(
-    r"\b([A-Z]\w+)['\u2019]s ((?!(?:an?|the|my|our|not?|now|in|on|at|been|got|gone)\b)[a-z]\w+(?: \w+){,2})"
+    r"\b([A-Z]\w+)['\u2019]s "
+    r"((?!(?:an?|the|my|our|not?|now|in|on|at|for|from|until|since|too|again|and|or|been|got|gone)\b)"
+    r"[a-z]\w+(?: \w+){,2})"
 )
 _OF_OTHER: Final = lazy_pattern(
     r"(?i:\b(?:the|our|my|his|her|their|an?)) (?:[a-z]\w+ )?(\w+) (?:of|for|at) (?:(?:my|our|the|his|her) )?"
@@ -60,6 +62,20 @@ _FAMILY: Final = fold(terms(FAMILY))
 _RELATIVES: Final = _FAMILY | fold(
     word_terms(f"{foreign_values.FAMILY} aunt uncle cousin nephew niece grandma grandpa")
 )
+_CONTRARY: Final = [
+    fold(terms(words))
+    for words in (
+        "morning afternoon evening night noon",
+        "breakfast lunch dinner",
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "spring summer autumn winter",
+        "left right",
+        "front rear back",
+        "upstairs downstairs",
+        "north south east west",
+        "indoor outdoor",
+    )
+]
 _NOW: Final = fold(terms("now"))
 _CHANGING: Final = fold(terms("move change switch"))
 _TAKING_BACK_TERMS: Final = fold(TAKING_BACK_TERMS)
@@ -145,12 +161,14 @@ def weigh_correction(newer: Statement, older: Statement, question: Question, *, 
 
 
 def _is_of_other(newer: Statement, older: Statement, question: Question, missing: frozenset[str]) -> bool:
-    """True for what is said of Lena where Deniz is asked for, and of an aunt where a mother is."""
+    """True for what is said of Lena where Deniz is asked for, of an aunt where a mother is, or of an evening."""
     meant = older.terms | question.terms
     if _names_other(newer, question, meant, missing):
         return True
     lacks_name = not missing.isdisjoint(question.somebody)
     if (newer.mover and newer.mover.isdisjoint(meant)) or (lacks_name and newer.doer and newer.doer.isdisjoint(meant)):
+        return True
+    if any(missing & words and newer.terms & words - older.terms for words in _CONTRARY):
         return True
     asked, others = missing & _RELATIVES, newer.terms & _RELATIVES - older.terms
     return bool(asked and others) and not _tells_all(asked, newer)
@@ -168,6 +186,10 @@ def _names_other(newer: Statement, question: Question, meant: frozenset[str], mi
         if whom and whom.isdisjoint(meant) and not what.isdisjoint(question.terms):
             return True
     pairs = list_pairs(newer.text)
+    if not missing.isdisjoint(question.somebody):
+        names = {before for before, after in pairs if after in question.terms} & newer.names
+        if _name_others(names, meant):
+            return True
     for first, second in question.modified:
         others = {before for before, after in pairs if after == second} - {first}
         if first in missing and second in newer.terms and _name_others(others, meant):

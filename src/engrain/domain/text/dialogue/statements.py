@@ -46,6 +46,8 @@ _MOVER: Final = lazy_pattern(
     rf"({_SOMEBODY_NAMED}(?: [A-Z]\w+)?) {_HAS_JUST}(?:moved|changed|transferred|switched|went) (?:\w+ ){{,2}}?from\b"
     rf"|({_SOMEBODY_NAMED}) {_HAS_JUST}(?:quit|resigned)\b"
     rf"|(?:My|Our|His|Her|Their) ((?:\w+ )?{RELATIVE}(?:-in-law)?) {_HAS_JUST}(?:moved|changed|switched|quit)\b"
+    r"|(?:My|Our|His|Her|Their) ((?:\w+ )?(?:brother|sister|cousin|aunt|uncle|nephew|niece|neighbou?r|friend|colleague"
+    r"|boss|mother|father|mum|mom|dad|grand\w+)) (?:has|have|had|got|gets|now|is|was|\w+ed)\b"
     r"|((?!(?:Ich|Wir|Er|Sie|Es|Du|Ihr)\b)[A-ZÄÖÜ]\w+) (?:ist|hat) (?:\w+ ){,4}?(?:umgezogen|gewechselt|gekündigt)\b"
 )
 # Who lives or works somewhere now is not another who is asked for.
