@@ -171,6 +171,37 @@ def test_words_that_tell_a_change_are_not_what_has_changed():
         ("Mijn huisarts is Smit.", "Mijn nieuwe huisarts is Bakker.", "Wie is mijn huisarts?", True),
         ("El usuario vive en Valencia.", "El usuario se ha mudado a Bilbao.", "\u00bfD\u00f3nde vivo?", True),
         ("O usu\u00e1rio mora em Faro.", "O usu\u00e1rio mudou de emprego.", "Onde moro?", False),
+        ("Mein Pass gilt bis 2029.", "Ellas Pass gilt jetzt bis 2031.", "Bis wann gilt mein Pass?", False),
+        (
+            "Die Miete der Wohnung ist 900.",
+            "Die Miete der Garage ist jetzt 95.",
+            "Was ist die Miete der Wohnung?",
+            False,
+        ),
+        (
+            "Unser Vermieter ist Pike.",
+            "Der Vermieter meines Bruders ist jetzt Lang.",
+            "Wer ist unser Vermieter?",
+            False,
+        ),
+        (
+            "La clase de Ana es el lunes.",
+            "La clase de Max ahora es el jueves.",
+            "\u00bfCu\u00e1ndo es la clase de Ana?",
+            False,
+        ),
+        (
+            "El alquiler del piso es 900.",
+            "El alquiler del garaje sube a 95.",
+            "\u00bfCu\u00e1nto es el alquiler del piso?",
+            False,
+        ),
+        (
+            "La sortie d'Orion est le 3 mai.",
+            "La sortie de Lyra est report\u00e9e au 9.",
+            "Quand est la sortie d'Orion ?",
+            False,
+        ),
         ("De les is in lokaal 4.", "De les is verplaatst naar lokaal 9.", "In welk lokaal is de les?", True),
     ],
 )

@@ -14,8 +14,8 @@ from engrain.domain.text.analysis import terms, word_terms
 from engrain.domain.text.dialogue import foreign_values
 from engrain.domain.text.dialogue.changes import CHANGE_TERMS, TAKING_BACK_TERMS
 from engrain.domain.text.dialogue.meanings import RELATED
-from engrain.domain.text.dialogue.statements import DAYS, Question, Statement, fold, list_pairs
-from engrain.domain.text.dialogue.values import COUNTED, FAMILY, RELATIVE
+from engrain.domain.text.dialogue.statements import DAYS, Question, Statement, fold, list_pairs, list_possessions
+from engrain.domain.text.dialogue.values import COUNTED, FAMILY
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -31,15 +31,6 @@ _TAKEN_BACK: Final = 20  # and to that of one that takes back what was said just
 _LEAST_DIGITS: Final = 4  # of a number that is told from another by a slip alone
 
 
-_OWNED: Final = lazy_pattern(
-    r"\b([A-Z]\w+)['\u2019]s "
-    r"((?!(?:an?|the|my|our|not?|now|in|on|at|for|from|until|since|too|again|and|or|been|got|gone)\b)"
-    r"[a-z]\w+(?: \w+){,2})"
-)
-_OF_OTHER: Final = lazy_pattern(
-    r"(?i:\b(?:the|our|my|his|her|their|an?)) (?:[a-z]\w+ )?(\w+) (?:of|for|at) (?:(?:my|our|the|his|her) )?"
-    rf"([A-Z]\w+|{RELATIVE})\b"
-)
 # A clause with somebody or something of its own: "The gateway is Kong, auth goes through Keycloak."
 _CLAUSE_END: Final = lazy_pattern(
     r"(?:(?<!\bMr|\bDr|\bMs)(?<!\bMrs)[.!?;]|,(?: and| but)?| (?:and|but)(?= (?:[A-Z]|my|our|his|her|their|the)\b)) "
@@ -180,10 +171,9 @@ def _names_other(newer: Statement, question: Question, meant: frozenset[str], mi
     Of Ella's lesson where Max's is asked for, of the Vega release where that of Orion is, of the guest Wi-Fi where it
     is "our Wi-Fi", and of the demo for Initech where it is that for Globex, or none by name.
     """
-    named = [*_OWNED.findall(newer.text), *((other, thing) for thing, other in _OF_OTHER.findall(newer.text))]
-    for other, thing in named:
-        whom, what = fold(word_terms(other)) - _MONTHS - DAYS, fold(word_terms(thing))
-        if whom and whom.isdisjoint(meant) and not what.isdisjoint(question.terms):
+    for owner, thing in list_possessions(newer.text):
+        whom = owner - _MONTHS - DAYS
+        if whom and whom.isdisjoint(meant) and not thing.isdisjoint(question.terms):
             return True
     pairs = list_pairs(newer.text)
     if not missing.isdisjoint(question.somebody):

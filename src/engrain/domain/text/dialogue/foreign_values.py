@@ -1,4 +1,4 @@
-"""Kinds of value that a question asks for in German, Spanish, French, Italian, Portuguese and Dutch. Pure."""
+"""Kinds of value that are asked for in German, Spanish, French, Italian, Portuguese and Dutch, and whose a thing is."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ FAMILY: Final = (
 _BEFORE = (
     r"(?:(?:ab|bis|seit|mit|bei|von|f\u00fcr|an|desde|hasta|con|de|para|\u00e0|a|avec|chez|da|di|per|com|vanaf|tot"
     r"|voor|met|van)\ )?"
+)
+# Of whom or what a thing is, behind it: "el pasaporte de Ella", "die Miete der Garage".
+WHOSE: Final = (
+    r"(?:de l['\u2019]|de las?|de los|del?|du|des|d['\u2019]|dell[ao]|dei|di|d[oa]s?|von|vom|der|van(?: de| het)?)"
+    r"(?: (?:mi|mis|mon|ma|mes|mio|mia|il mio|meu|minha|meine[rmns]|mijn|nuestr[oa]|notre|nostr[oa]|unser\w*|onze))?"
+    r"|de[mnrs]? mein\w+|meine[rs]|del (?:mio|mi)|della mia|d[oa] (?:meu|minha)"
+)
+DETERMINER: Final = (
+    r"(?:d(?:er|ie|as)|(?:[md]ein|unser)e?|el|las?|los|mis?|nuestr[oa]s?|le|les|mon|ma|mes|notre|nos|il|lo|i|gli|mi[oa]"
+    r"|nostr[oa]|os?|as?|meu|minha|noss[oa]|de|het|mijn|onze)"
 )
 # A question by the kind that it asks for.
 ASKED: Final = lazy_pattern(

@@ -8,10 +8,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from engrain.domain.text.analysis import terms, word_terms
+from engrain.domain.text.analysis import terms, terms_in, word_terms, words
 from engrain.domain.text.dialogue.changes import describe_sentence, find_denied, find_names, split_passage
+from engrain.domain.text.dialogue.foreign_values import DETERMINER, WHOSE
+from engrain.domain.text.dialogue.foreign_values import FAMILY as FOREIGN_FAMILY
 from engrain.domain.text.dialogue.questions import strip_asking_words
 from engrain.domain.text.dialogue.values import RELATIVE, Kind, find_asked_kind, find_values
+from engrain.domain.text.languages import detect_language
 from engrain.domain.text.names import NAMES_USER, USER_ELSEWHERE
 from engrain.domain.text.patterns import lazy_pattern
 
@@ -81,6 +84,22 @@ _ASKING: Final = lazy_pattern(
 # "O\u00f9 part-on ?"
 _INVERTED: Final = lazy_pattern(r"-(?:t-)?(?:on|ils?|elles?|tu|vous|nous|je)\b", re.IGNORECASE)
 _MODIFIED: Final = lazy_pattern(r"(?:\b(?i:the|our|my|your|his|her|their)|['\u2019]s) (\w+) (?=(\w+)(?: (\w+))?)")
+_MODIFIED_ELSEWHERE: Final = lazy_pattern(rf"\b(?i:{DETERMINER}) (\w+) (?:{WHOSE}) ?(\w+)(?= (?:{WHOSE}) ?(\w+)|)")
+_OWNED: Final = lazy_pattern(
+    r"\b([A-Z]\w+)['\u2019]s "
+    r"((?!(?:an?|the|my|our|not?|now|in|on|at|for|from|until|since|too|again|and|or|been|got|gone)\b)"
+    r"[a-z]\w+(?: \w+){,2})"
+)
+_OF_OTHER: Final = lazy_pattern(
+    r"(?i:\b(?:the|our|my|his|her|their|an?)) (?:[a-z]\w+ )?(\w+) (?:of|for|at) (?:(?:my|our|the|his|her) )?"
+    rf"([A-Z]\w+|{RELATIVE})\b"
+)
+_OF_OTHER_ELSEWHERE: Final = lazy_pattern(
+    rf"\b(?i:{DETERMINER}) (\w+) (?:{WHOSE}) ?"
+    rf"([A-Z\u00c0-\u00de]\w+|(?:{'|'.join(FOREIGN_FAMILY.lower().split())}))\b"
+)
+# "Ellas Reisepass", and "der Hinflug" for "der R\u00fcckflug".
+_OWNED_IN_GERMAN: Final = lazy_pattern(r"\b(?!(?:Das|Dies|Was|Alles|Es|Als|Bis)\b)([A-Z]\w+)s (?=([A-Z]\w+))")
 _WHETHER: Final = lazy_pattern(
     r"\W*(?:is|are|was|were|has|have|had|do|does|did|can|could|will)(?:n['\u2019]t)? (?!you\b)", re.IGNORECASE
 )
@@ -223,12 +242,33 @@ class Question:
 
 @lru_cache(maxsize=1_024)
 def list_pairs(text: str) -> frozenset[tuple[str, str]]:
-    """List the folded terms of two words beside each other behind an article or an owner: "the Vega release"."""
+    """List the folded terms of a word and what it is said of: "the Vega release", "el lanzamiento de Vega"."""
+    language = detect_language(words(text))
     found: set[tuple[str, str]] = set()
     for written in _MODIFIED.findall(text):
-        own = [next(iter(fold(word_terms(word))), "") for word in written]
-        found.update(pair for pair in pairwise(own) if all(pair))
-    return frozenset(found)
+        found.update(pairwise(_fold_word(word, language) for word in written))
+    for thing, whose, further in _MODIFIED_ELSEWHERE.findall(text):
+        found.update(pairwise(_fold_word(word, language) for word in (further, whose, thing)))
+    return frozenset(pair for pair in found if all(pair))
+
+
+@lru_cache(maxsize=1_024)
+def list_possessions(text: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """List the folded terms of names and relatives, each with those of a thing of theirs: "Ella's passport"."""
+    language = detect_language(words(text))
+    of_others = [*_OF_OTHER.findall(text), *_OF_OTHER_ELSEWHERE.findall(text)]
+    owned = [*_OWNED.findall(text), *_OWNED_IN_GERMAN.findall(text), *((other, thing) for thing, other in of_others)]
+    return [(_fold_words(other, language), _fold_words(thing, language)) for other, thing in owned]
+
+
+def _fold_words(text: str, language: str) -> frozenset[str]:
+    return frozenset(filter(None, (_fold_word(word, language) for word in words(text))))
+
+
+def _fold_word(word: str, language: str) -> str:
+    """The folded term of a word in the language of its text, "" for one without a meaning."""
+    forms = terms_in(language, word)
+    return next(iter(fold(forms[-1:])), "")
 
 
 def _say_as_user(text: str) -> str:
