@@ -69,6 +69,7 @@ from engrain.domain.text.dialogue.attributes import find_asked_attribute
         ("Wie heißt unser Hund?", "Wir haben einen Hund, er heißt Balu.", "Der Hund schläft im Flur."),
         ("¿Cómo se llama mi hermana?", "Mi hermana Lucía vive aquí.", "La boda de mi hermana es el 18 de abril."),
         ("¿Cómo se llama mi mujer?", "Mi esposa se llama Carla.", "Mi esposa trabaja en Toledo."),
+        ("¿Cómo se llama mi hermano?", "Mi hermano Ben vive en Cádiz.", "Mi hermana Ana vive en Cádiz."),
         ("¿Cómo se llama mi jefe?", "La nueva jefa es Pilar.", "Mi jefe está enfermo."),
         ("¿Cómo se llama el barco?", "Arreglo un barco de madera, la Golondrina.", "El barco está en Vigo."),
         ("Comment s'appelle mon copain ?", "J'habite avec mon copain Bastien.", "Mon copain cherche du travail."),

@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.analysis import terms, terms_in, words
+from engrain.domain.text.dialogue.foreign_values import FAMILY
 from engrain.domain.text.dialogue.meanings import find_related
 from engrain.domain.text.dialogue.values import HOW_MUCH_IS
 from engrain.domain.text.languages import detect_language
@@ -253,6 +254,7 @@ _NO_THING = lazy_pattern(
     r"|het|van|een)",
     re.IGNORECASE,
 )
+_FAMILY_ELSEWHERE = frozenset(FAMILY.split())
 _NAMING_ELSEWHERE = (
     r"(?i:\b(?:hei(?:ß|ss)(?:t|en)|genannt|llam\w+|appel\w+|chiam\w+|cham\w+|he(?:et|ten)|name|nombre|nom|nome|naam)\b)"
 )
@@ -323,7 +325,9 @@ def _find_name_elsewhere(query: str, thing: str) -> Attribute:
     """Find what tells the name of a thing in six other languages: a word for naming near it, or a name beside it."""
     named = [word for word in _WORD.findall(thing) if not _NO_THING.fullmatch(word)] or [thing]
     language = detect_language(words(query))
-    called = [other for term in terms_in(language, " ".join(named)) for other in (term, *find_related(term, language))]
+    called = [other for term in terms_in(language, " ".join(named)) for other in find_related(term, language)]
+    if _FAMILY_ELSEWHERE.isdisjoint(named):  # a brother's stem is a sister's
+        called += terms_in(language, " ".join(named))
     heads = rf"(?i:\b(?:{'|'.join(map(re.escape, sorted({*named, *called})))})\w{{,3}}\b)"
     other = rf"(?!(?i:{'|'.join(map(re.escape, _WORD.findall(query)))})\b)[A-ZÀ-Þ][\w'\u2019-]+"
     told = (
