@@ -329,7 +329,7 @@ def _find_name_elsewhere(query: str, thing: str) -> Attribute:
     if _FAMILY_ELSEWHERE.isdisjoint(named):  # a brother's stem is a sister's
         called += terms_in(language, " ".join(named))
     heads = rf"(?i:\b(?:{'|'.join(map(re.escape, sorted({*named, *called})))})\w{{,3}}\b)"
-    other = rf"(?!(?i:{'|'.join(map(re.escape, _WORD.findall(query)))})\b)[A-ZÀ-Þ][\w'\u2019-]+"
+    other = rf"\b(?!(?i:{'|'.join(map(re.escape, _WORD.findall(query)))})\b)[A-ZÀ-Þ][\w'\u2019-]{{1,40}}"
     told = (
         rf"{heads}[\s\S]{{,60}}{_NAMING_ELSEWHERE}|{_NAMING_ELSEWHERE}[\s\S]{{,60}}{heads}",
         rf"{heads}(?: (?:de|di|da|von|van|en|aus) [a-zà-ÿ]+)?,? {_IS_ELSEWHERE}{other}",
