@@ -286,9 +286,10 @@ def test_what_is_claimed_is_read_in_its_order(store):
     asked = [sql for sql in ran_by(store, "claim") if "FROM episodes" in sql]
     lines = [line for sql in asked for line in plan(store, sql)]
     pending, session = "episodes_pending (tenant_id=? AND agent=?", "episodes_session (tenant_id=? AND scope=? AND sess"
+    locked = "episodes_id (tenant_id=? AND id=?)"
     searches = [line for line in lines if "episodes" in line]
-    assert [next(index for index in (pending, session) if index in line) for line in searches] == [
-        *(pending, pending, session),
+    assert [next(index for index in (pending, session, locked) if index in line) for line in searches] == [
+        *(pending, pending, session, locked),
     ]
     assert all("LAST" in line for line in lines if "TEMP B-TREE" in line)  # only among those that arrived at once
 

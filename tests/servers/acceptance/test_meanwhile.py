@@ -4,6 +4,7 @@ Each deed is done at its place in the verb, once, by another store of the same d
 """
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,13 +14,14 @@ from engrain.agent.learning import consolidation_runs
 from engrain.agent.wiring.acts import new_act
 from engrain.config import load
 from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
+from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.orchestrator import confirm_fact
 from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
 from engrain.service import Memory
-from engrain.storage.runs.claims import claim_run, give_up, list_backlogs
+from engrain.storage.runs.claims import carry_out, claim_run, give_up, list_backlogs
 from engrain.storage.sqlite.backend import SqliteBackend
 from tests.support.clock import NOON, Clock
 from tests.support.learning_memories import LLM, fact, reply
@@ -464,6 +466,21 @@ def test_a_session_is_marked_though_another_run_ends_meanwhile(memories, agent, 
     store.before_writing("INSERT INTO runs", begin)
     assert agent.consolidation.mark_session("today") == 1
     assert agent.consolidation.is_session_consolidated("today")
+
+
+def test_a_turn_is_claimed_once_though_another_run_learns_from_it_meanwhile(memories, agent, other, store):
+    said = other.observe("Of today.", session="today")
+    ours, theirs = (memory.parts for memory in memories)
+    claim = Claim(kind="consolidation", worker="theirs", lease_s=60, limit=9)
+
+    def learn():
+        run = theirs.store.write(new_act(theirs, other.caller), claim_run, claim).run
+        plan = Plan(actions=(), episode_ids=run.episode_ids)
+        assert theirs.store.write(new_act(theirs, other.caller), carry_out, run.id, plan, {}) == []
+
+    store.before_writing("ORDER BY id FOR NO KEY UPDATE", learn)  # when ours has found the turn
+    assert ours.store.write(new_act(ours, agent.caller), claim_run, replace(claim, worker="ours")) is None
+    assert other.get(said.id).consolidation_status == "consolidated"
 
 
 def test_a_session_is_not_marked_while_another_run_goes_on(memories, agent, other):

@@ -220,7 +220,7 @@ def claim_run(work: UnitOfWork, claim: Claim) -> Batch | None:
         if before.lease_until > act.at:
             return None
         _abandon(work, before, claim.retry)
-    episodes = _find_due(work, claim) if claim.kind == "consolidation" else []
+    episodes = _lock_due(work, claim) if claim.kind == "consolidation" else []
     if claim.kind == "consolidation" and not episodes:
         return None
     run = Run(
@@ -372,6 +372,13 @@ def _count_attempt(of_run: UnitOfWork, run: Run, after: Callable[[Episode], Setb
 def _lock_runs(work: UnitOfWork, condition: str, **bound: Any) -> Sequence[Run]:
     rest = f"FROM runs WHERE {_OF_CALLER} AND {condition} {work.dialect.lock}"
     return work.load(work.statements.records.runs, rest, {**work.identity_bindings(), **bound})
+
+
+def _lock_due(work: UnitOfWork, claim: Claim) -> list[Episode]:
+    """The episodes that may be claimed, without those that another run has learned from since they were found."""
+    due = _find_due(work, claim)
+    waiting = {episode.id for episode in _lock_waiting(work, [episode.id for episode in due])} if due else ()
+    return [episode for episode in due if episode.id in waiting]
 
 
 def _find_due(work: UnitOfWork, claim: Claim) -> list[Episode]:
