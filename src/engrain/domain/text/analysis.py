@@ -93,7 +93,7 @@ def terms_in(language: str, text: str) -> list[str]:
 
 
 def lookup_terms(text: str) -> tuple[list[str], str]:
-    """Terms to look up a text by, in order, with repeats, without the function words of its language; and that.
+    """Terms to look up a text by, in order, with repeats, and its language, whose function words they leave out.
 
     The index keeps modal verbs, since "may" is also a month: in a question they say nothing of what is asked.
     """

@@ -17,7 +17,7 @@ FAMILY: Final = (
     " m\u00e3e pai irm\u00e3 irm\u00e3o filha filho tia tio av\u00f3 av\u00f4"
     " moeder vader zus broer dochter zoon oom"
 )
-# Each asks at the beginning, where no clause begins so: "\u00bfDesde cu\u00e1ndo trabajo all\u00ed?"
+# Each asks at the beginning, where no clause begins so: "¿Desde cuándo trabajo allí?"
 _BEFORE = (
     r"(?:(?:ab|bis|seit|mit|bei|von|f\u00fcr|an|desde|hasta|con|de|para|\u00e0|a|avec|chez|da|di|per|com|vanaf|tot"
     r"|voor|met|van)\ )?"
@@ -26,7 +26,7 @@ _BEFORE = (
 WHOSE: Final = (
     r"(?:de l['\u2019]|de las?|de los|del?|du|des|d['\u2019]|dell[ao]|dei|di|d[oa]s?|von|vom|der|van(?: de| het)?)"
     r"(?: (?:mi|mis|mon|ma|mes|mio|mia|il mio|meu|minha|meine[rmns]|mijn|nuestr[oa]|notre|nostr[oa]|unser\w*|onze))?"
-    r"|de[mnrs]? mein\w+|meine[rs]|del (?:mio|mi)|della mia|d[oa] (?:meu|minha)"
+    r"|meine[rs]|unsere[rs]"
 )
 DETERMINER: Final = (
     r"(?:d(?:er|ie|as)|(?:[md]ein|unser)e?|el|las?|los|mis?|nuestr[oa]s?|le|les|mon|ma|mes|notre|nos|il|lo|i|gli|mi[oa]"
@@ -56,7 +56,7 @@ _COUNTS: Final = (
 
 
 @cache
-def make_pattern(kind: str) -> re.Pattern[str]:
+def make_value_pattern(kind: str) -> re.Pattern[str]:
     """Make the pattern of the values of a kind, "foreign number" and so on, in all of these languages."""
     if kind == "foreign number":
         return lazy_pattern(rf"\d[\d.,]*|\b(?:{_COUNTS})\b", re.IGNORECASE)

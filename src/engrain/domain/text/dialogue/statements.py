@@ -81,7 +81,7 @@ DAYS: Final = fold(word_terms("Mondays Tuesdays Wednesdays Thursdays Fridays Sat
 _ASKING: Final = lazy_pattern(
     r"\b(?:how old|now|new|kosten?t?|cuestan?|co\u00fbte(?:nt)?|costano?|costa|custam?)\b", re.IGNORECASE
 )
-# "O\u00f9 part-on ?"
+# "Où part-on ?"
 _INVERTED: Final = lazy_pattern(r"-(?:t-)?(?:on|ils?|elles?|tu|vous|nous|je)\b", re.IGNORECASE)
 _MODIFIED: Final = lazy_pattern(r"(?:\b(?i:the|our|my|your|his|her|their)|['\u2019]s) (\w+) (?=(\w+)(?: (\w+))?)")
 _MODIFIED_ELSEWHERE: Final = lazy_pattern(rf"\b(?i:{DETERMINER}) (\w+) (?:{WHOSE}) ?(\w+)(?= (?:{WHOSE}) ?(\w+)|)")
@@ -98,7 +98,7 @@ _OF_OTHER_ELSEWHERE: Final = lazy_pattern(
     rf"\b(?i:{DETERMINER}) (\w+) (?:{WHOSE}) ?"
     rf"([A-Z\u00c0-\u00de]\w+|(?:{'|'.join(FOREIGN_FAMILY.lower().split())}))\b"
 )
-# "Ellas Reisepass", and "der Hinflug" for "der R\u00fcckflug".
+# "Ellas Reisepass".
 _OWNED_IN_GERMAN: Final = lazy_pattern(r"\b(?!(?:Das|Dies|Was|Alles|Es|Als|Bis)\b)([A-Z]\w+)s (?=([A-Z]\w+))")
 _WHETHER: Final = lazy_pattern(
     r"\W*(?:is|are|was|were|has|have|had|do|does|did|can|could|will)(?:n['\u2019]t)? (?!you\b)", re.IGNORECASE
@@ -139,8 +139,9 @@ class Statement:
     """Statement as corrections compare it: folded terms, and the values of the kind that the question asks for.
 
     `text` is without hyphens. `names` are the terms of names and numbers, `denied` of what it says is not so.
-    `setting`: the terms of the turn that it is a sentence of. `mover`: the terms of somebody else who has changed a
-    thing for another. `replaces`: it says that it is so in place of something. `ends_names`: it states a change other
+    `setting`: the terms of the turn that it is a sentence of. `doer`: those of whom it begins with, who lives, works or
+    the like somewhere, `owners` of whoever has something in it, `mover` of somebody else who has changed a thing for
+    another. `replaces`: it says that it is so in place of something. `ends_names`: it states a change other
     than that something is so again.
     """
 
@@ -253,12 +254,12 @@ def list_pairs(text: str) -> frozenset[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1_024)
-def list_possessions(text: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+def list_possessions(text: str) -> Sequence[tuple[frozenset[str], frozenset[str]]]:
     """List the folded terms of names and relatives, each with those of a thing of theirs: "Ella's passport"."""
     language = detect_language(words(text))
     of_others = [*_OF_OTHER.findall(text), *_OF_OTHER_ELSEWHERE.findall(text)]
     owned = [*_OWNED.findall(text), *_OWNED_IN_GERMAN.findall(text), *((other, thing) for thing, other in of_others)]
-    return [(_fold_words(other, language), _fold_words(thing, language)) for other, thing in owned]
+    return tuple((_fold_words(other, language), _fold_words(thing, language)) for other, thing in owned)
 
 
 def _fold_words(text: str, language: str) -> frozenset[str]:

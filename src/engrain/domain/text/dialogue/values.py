@@ -138,7 +138,7 @@ _ASKED_ROLE = lazy_pattern(
 )
 # Compiled when they are asked for: all of them take 6 ms of the start of a process.
 _VALUES: Mapping[Kind, Callable[[], re.Pattern[str]]] = {
-    **{kind: partial(foreign_values.make_pattern, kind) for kind in get_args(_ForeignKind)},
+    **{kind: partial(foreign_values.make_value_pattern, kind) for kind in get_args(_ForeignKind)},
     "time": partial(_compile, rf"\b(?:{_TIME})\b"),
     "money": partial(
         _compile,
