@@ -16,7 +16,7 @@ from engrain.domain.text.dialogue import foreign_values
 from engrain.domain.text.dialogue.changes import CHANGE_TERMS, TAKING_BACK_TERMS
 from engrain.domain.text.dialogue.meanings import RELATED
 from engrain.domain.text.dialogue.statements import DAYS, Question, Statement, fold, list_pairs, list_possessions
-from engrain.domain.text.dialogue.values import COUNTED, FAMILY
+from engrain.domain.text.dialogue.values import COUNTED, COUNTED_IN_ENGLISH, FAMILY
 from engrain.domain.text.patterns import lazy_pattern
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _find_ended(newer: Statement, older: Statement, question: Question) -> tuple
     changes = newer.states_change and not older.terms.isdisjoint(question.terms)
     denied = newer.denied & older.terms - question.terms - _CHANGE_TERMS if changes else frozenset[str]()
     named = (newer.terms - newer.owners if newer.ends_names else newer.denied) & older.names - question.terms
-    if question.kind not in {"time", "money", "number"}:  # "14" stands for many things
+    if question.kind not in COUNTED_IN_ENGLISH:  # "14" stands for many things
         named -= {term for term in named - newer.denied if term.isdigit() and len(term) <= _LONGEST_COUNT}
     named |= denied
     if newer.takes_back:  # a change may be of the next port

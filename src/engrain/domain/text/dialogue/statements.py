@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _FOLDED: Final = 5  # letters, so that "trainer" and "trains" are one
+_LETTERS: Final = {"grand": 8}  # but not "grandma" and "grandpa"
 # A number said in words is the same in digits, whether it is a value or a term; but for "the old one".
 _DIGITS: Final = {
     form: str(number)
@@ -34,10 +35,7 @@ _WORDED: Final = {form: number for form, number in _DIGITS.items() if form != "o
 def fold(terms_: Iterable[str]) -> frozenset[str]:
     """Fold terms, so that forms of one word, and a number in words and in digits, are one."""
     return frozenset(
-        [
-            _WORDED.get(term) or (term[: _FOLDED if term[:5] != "grand" else 8] if term.isalpha() else term)
-            for term in terms_
-        ]
+        [_WORDED.get(term) or (term[: _LETTERS.get(term[:5], _FOLDED)] if term.isalpha() else term) for term in terms_]
     )
 
 

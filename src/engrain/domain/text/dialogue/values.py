@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _ForeignKind = Literal["foreign time", "foreign number", "foreign person"]
 Kind = Literal["time", "money", "number", "place", "person", "colour", "work", "role"] | _ForeignKind
 # Of these a thing has one.
-COUNTED: Final = frozenset[Kind | None]({"time", "money", "number", "foreign time", "foreign number"})
+COUNTED_IN_ENGLISH: Final = frozenset[Kind | None]({"time", "money", "number"})
+COUNTED: Final = COUNTED_IN_ENGLISH | {"foreign time", "foreign number"}
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _MONTH = (
